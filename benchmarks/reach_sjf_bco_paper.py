@@ -28,11 +28,11 @@ from processor_clock import processor_clock, processor_s
 
 import gadgetopt
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.exact.ladder import ladder
 from gadgetopt.models.sjf_bco.formulations.cp import cp_l, cp_u
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
+from gadgetopt.models.sjf_bco.proving.certificate.check import check_bound
+from gadgetopt.models.sjf_bco.proving.exact.ladder import ladder
 from gadgetopt.system.result import Limits, MethodOutcome
 
 HEADER = "| instance | before | s | now | s | voucher | CP-SAT | s | HiGHS | s |"
@@ -82,7 +82,7 @@ def plain_highs(
     instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
     """Bound the makespan by HiGHS on the class bound as an ILP."""
-    from gadgetopt.models.sjf_bco.bounds.class_bound import build
+    from gadgetopt.models.sjf_bco.proving.bounds.class_bound import build
     from gadgetopt.solvers import solve_model
 
     found = solve_model(build(instance), limits=limits)

@@ -21,10 +21,10 @@ import numpy as np
 from processor_clock import processor_clock, processor_s
 
 import gadgetopt
-from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.exact.ladder import ladder
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
+from gadgetopt.models.sjf_bco.proving.certificate.check import check_bound
+from gadgetopt.models.sjf_bco.proving.exact.ladder import ladder
 from gadgetopt.system.result import Limits, MethodOutcome
 
 HEADER = "| instance | before | s | now | s | voucher | closed by | states |"

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import sjf_bco
-from gadgetopt.models.sjf_bco.generate.presets import scale
+from gadgetopt.models.sjf_bco.data.generate.presets import scale
 from gadgetopt.system.result import Limits
 
 SYSTEMS = ("sjf_bco",)

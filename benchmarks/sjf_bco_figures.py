@@ -18,8 +18,8 @@ import numpy as np
 
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages, sjf_bco
 from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit, list_scheduling
+from gadgetopt.models.sjf_bco.data.generate.presets import paper
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.generate.presets import paper
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import (
     Availability,

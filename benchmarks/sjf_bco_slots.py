@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gadgetopt.models.sjf_bco.baselines.local_search import lpt_ils
-from gadgetopt.models.sjf_bco.certificate import energetic_bound
+from gadgetopt.models.sjf_bco.energetic import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
+from gadgetopt.models.sjf_bco.heuristics.local_search import lpt_ils
 from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance
 from gadgetopt.system.files import Document, write
 from gadgetopt.system.registry import problem

@@ -5,15 +5,14 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 from . import (
     algorithms,
     baselines,
-    bounds,
-    exact,
     formulations,
-    generate,
     guarantees,
-    importers,
+    heuristics,
     pictures,
     statements,
 )
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -38,8 +37,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:SjfBcoCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:SjfBcoCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="ladder",
     default_methods=(
         "sjf_bco",
@@ -57,9 +56,10 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

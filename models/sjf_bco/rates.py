@@ -50,6 +50,15 @@ class RateTable:
         self._factors = cache(self._float_factors)
         self.min_servers: Callable[[int], int] = cache(self._min_servers)
 
+    def table(self) -> Ints:
+        """Return phi_j(r, p), shape (jobs, servers + 1, levels + 1); 0 where there is no mode."""
+        phi = np.zeros((len(self.gpus), self.servers + 1, self.max_level + 1), dtype=np.int64)
+        for j in range(len(self.gpus)):
+            for r in self.server_counts(j):
+                for p in self.levels(r):
+                    phi[j, r, p] = self.rate(j, r, p)
+        return phi
+
     # -- the formula -------------------------------------------------------------------------
 
     def degradation(self, p: int) -> Fraction:

@@ -19,30 +19,37 @@ SYSTEMS = sorted(
     for p in (ROOT / "models").rglob("__init__.py")
     if re.search(r"^PROBLEM = ", p.read_text(encoding="utf-8"), flags=re.MULTILINE)
 )
+#: Systems that lie in these rooms already.
+MOVED = [s for s in SYSTEMS if (ROOT / "models" / s / "proving").is_dir()]
 FAMILIES = sorted({system.split("/")[0] for system in SYSTEMS if "/" in system})
 #: Entries that a reader still takes in at a glance.
 MOST_ENTRIES = 22
 MOST_LINES_OF_A_DECLARATION = 80
-#: Rooms of a system by floor; a room imports none of a higher floor.
-FLOORS = (
+#: Files at a system's root, besides tables derived from the data.
+ROOT_FILES = ("instance.py", "evaluate.py", "features.py")
+#: Rooms of a system by floor; a room imports none of a higher floor. The paper comes first: above
+#: the line is what states it, below is what we add, and nothing above imports anything below.
+PAPER = (
     {"subproblems"},
-    {"formulations", "algorithms", "guarantees", "baselines"},
+    {"formulations", "algorithms", "baselines", "guarantees"},
     {"statements"},
+)
+OURS = (
     {"heuristics"},
     {"proving", "data"},
     {"pictures"},
 )
-FLOOR = {room: k for k, rooms in enumerate(FLOORS) for room in rooms}
-#: What is ours; whoever reads the paper's part of a system never meets it.
-BELOW_THE_LINE = {"heuristics", "proving", "data", "pictures"}
-#: Rooms of the systems in which that line is not drawn yet.
-FLOORS_WITHOUT_A_LINE = (
-    {"subproblems"},
-    {"formulations", "bounds", "algorithms", "guarantees"},
-    {"baselines", "exact", "generate", "importers"},
-    {"pictures", "learning", "statements"},
-)
-FLOOR_WITHOUT_A_LINE = {room: k for k, rooms in enumerate(FLOORS_WITHOUT_A_LINE) for room in rooms}
+#: The same for the rooms of `proving`: a check imports nothing that searches for the proof.
+PROVING = ({"certificate"}, {"bounds"}, {"exact"})
+
+
+def floors(rooms: tuple[set[str], ...]) -> dict[str, int]:
+    """Return the number of the floor of every room."""
+    return {room: k for k, names in enumerate(rooms) for room in names}
+
+
+FLOOR = floors((*PAPER, *OURS))
+BELOW_THE_LINE = set().union(*OURS)
 
 
 def source_files() -> Iterator[Path]:
@@ -96,14 +103,6 @@ def import_graph() -> nx.DiGraph:
 GRAPH = import_graph()
 
 
-def has_a_line(system: str) -> bool:
-    return (ROOT / "models" / system / "proving").is_dir()
-
-
-def floors_of(system: str) -> dict[str, int]:
-    return FLOOR if has_a_line(system) else FLOOR_WITHOUT_A_LINE
-
-
 def package_of(folder: str) -> str:
     return f"gadgetopt.models.{folder.replace('/', '.')}"
 
@@ -137,31 +136,47 @@ def test_no_rooms_of_a_system_import_each_other_in_a_circle(system):
     assert circles(folders(GRAPH, package_of(system))) == []
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+def upwards(inside: str, floor: dict[str, int]) -> list[tuple[str, str]]:
+    """Return the arrows between rooms of a package that run to a higher floor."""
+    arrows = folders(GRAPH, inside).edges
+    return [(a, b) for a, b in arrows if a in floor and b in floor and floor[b] > floor[a]]
+
+
+@pytest.mark.parametrize("system", MOVED)
 def test_no_room_of_a_system_imports_one_of_a_higher_floor(system):
-    floor = floors_of(system)
-    upwards = [
-        (a, b)
-        for a, b in folders(GRAPH, package_of(system)).edges
-        if a in floor and b in floor and floor[b] > floor[a]
+    assert upwards(package_of(system), FLOOR) == []
+    assert upwards(f"{package_of(system)}.proving", floors(PROVING)) == []
+
+
+@pytest.mark.parametrize("system", MOVED)
+def test_nothing_above_the_line_imports_anything_below_it(system):
+    prefix = f"{package_of(system)}."
+    leaks = [
+        (a.removeprefix(prefix), b.removeprefix(prefix))
+        for a, b in GRAPH.edges
+        if a.startswith(prefix) and b.startswith(prefix)
+        if room_of(b, prefix) in BELOW_THE_LINE and room_of(a, prefix) not in BELOW_THE_LINE
     ]
-    assert upwards == []
+    assert leaks == []
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_what_states_the_paper_imports_nothing_of_ours(system):
-    downwards = [
+def room_of(module: str, prefix: str) -> str:
+    return module.removeprefix(prefix).split(".")[0]
+
+
+@pytest.mark.parametrize("system", MOVED)
+def test_what_lies_at_the_root_is_named_or_a_table_derived_from_the_data(system):
+    folder = ROOT / "models" / system
+    tables = {p.stem for p in folder.glob("*.py")} - {"__init__", *FLOOR}
+    tables -= {name.removesuffix(".py") for name in ROOT_FILES}
+    prefix = f"{package_of(system)}."
+    wrong = [
         (a, b)
-        for a, b in folders(GRAPH, package_of(system)).edges
-        if b in BELOW_THE_LINE and a not in BELOW_THE_LINE
+        for a, b in GRAPH.edges
+        if b.startswith(prefix) and a in {f"{prefix}{table}" for table in tables}
+        if room_of(b, prefix) not in {"instance", *tables}
     ]
-    assert downwards == []
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_checks_of_certificates_import_neither_bounds_nor_exact_methods(system):
-    proving = set(folders(GRAPH, f"{package_of(system)}.proving").edges)
-    assert not proving & {("certificate", "bounds"), ("certificate", "exact"), ("bounds", "exact")}
+    assert wrong == []
 
 
 def test_no_system_imports_another_and_the_toolkit_imports_none():
@@ -212,15 +227,18 @@ def test_a_declaration_fits_one_page(system):
     assert len(lines) <= MOST_LINES_OF_A_DECLARATION
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", MOVED)
 def test_every_system_has_the_same_rooms(system):
     folder = ROOT / "models" / system
     rooms = {p.parent.name for p in folder.glob("*/__init__.py")}
-    assert rooms <= set(floors_of(system))
-    for needed in ("instance.py", "evaluate.py", "features.py"):
+    assert rooms <= set(FLOOR)
+    assert (folder / "proving" / "__init__.py").is_file()
+    inside = {p.parent.name for p in (folder / "proving").glob("*/__init__.py")}
+    assert inside <= set(floors(PROVING))
+    for needed in ROOT_FILES:
         assert (folder / needed).is_file(), needed
-    where = folder / "proving" if has_a_line(system) else folder
-    assert (where / "certificate.py").is_file() or (where / "certificate/check.py").is_file()
+    checks = ("proving/certificate.py", "proving/certificate/check.py")
+    assert any((folder / check).is_file() for check in checks)
     assert (ROOT / "models" / system.split("/")[0] / "README.md").is_file()
 
 

@@ -1,10 +1,4 @@
-"""Baselines of the paper, and heuristics of ours.
-
-first_fit: first fit (FF), list scheduling (LS) and random placement (RAND).
-local_search: LPT on single servers, iterated; not in the paper.
-nested_blocks: annealing of gangs on nested blocks of GPUs; not in the paper.
-order_annealing: annealing of start order, placement and delay; not in the paper.
-"""
+"""Baselines of the paper: first fit (FF), list scheduling (LS), random placement (RAND)."""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -42,33 +36,6 @@ METHODS = (
         run=part("first_fit:random_placement"),
         parameters={"rand_mode": "gpu", "availability": "idle", "job_order": "given"},
         choices={"rand_mode": ("gpu", "server"), "availability": ("idle", "queue"), **orders},
-        stochastic=True,
-    ),
-    Method(
-        "lpt_ils",
-        kind="heuristic",
-        summary="local placements, longest first, iterated (not in the paper)",
-        reference="reference heuristic (reconstructed)",
-        run=part("local_search:lpt_ils"),
-        parameters={"restarts": 200},
-        stochastic=True,
-    ),
-    Method(
-        "nested_blocks",
-        kind="heuristic",
-        summary="annealing of gangs on nested blocks, sizes in powers of two (not in the paper)",
-        reference="nested blocks (reconstructed)",
-        run=part("nested_blocks:nested_blocks"),
-        parameters={"moves": 100_000_000},
-        stochastic=True,
-    ),
-    Method(
-        "order_annealing",
-        kind="heuristic",
-        summary="annealing of start order, placement and delay, for few jobs (not in the paper)",
-        reference="order annealing (reconstructed)",
-        run=part("order_annealing:order_annealing"),
-        parameters={"moves": 2_000_000},
         stochastic=True,
     ),
 )

@@ -19,7 +19,7 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..certificate import energetic_bound
+from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_pairs
 from ..subproblems.greedy import dispatch, makespan_of, upper_bound_schedule

@@ -30,7 +30,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from ..certificate import energetic_bound
+from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..subproblems.greedy import default_horizon
 from ..subproblems.symmetry import identical_jobs, neighbours

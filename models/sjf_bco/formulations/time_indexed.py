@@ -42,7 +42,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from ..certificate import energetic_bound
+from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_slots
 from ..subproblems.greedy import default_horizon

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from gadgetopt.models.sjf_bco.generate.presets import (
+from gadgetopt.models.sjf_bco.data.generate.presets import (
     PAPER_MIX,
     calibrated_instance,
     iteration_range,

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.sjf_bco import certificate
-from gadgetopt.models.sjf_bco.bounds import combinatorial as bounds
+from gadgetopt.models.sjf_bco import energetic
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.features import features
 from gadgetopt.models.sjf_bco.formulations import load_limit, schedule_selection
 from gadgetopt.models.sjf_bco.formulations.schedules import all_schedules, placements
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
 from gadgetopt.models.sjf_bco.pictures import gantt as plot
+from gadgetopt.models.sjf_bco.proving.bounds import combinatorial as bounds
 from gadgetopt.system.files import Document, write
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem
@@ -75,7 +75,7 @@ def test_energetic_bound_is_that_of_a_look_at_every_slot(seed, most_work):
 def test_64_bit_and_unlimited_integers_give_the_same_bound(seed):
     inst = small_instance(np.random.default_rng(seed), most_work=4000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(certificate, "_INT64_SAFE", 0)
+        patch.setattr(energetic, "_INT64_SAFE", 0)
         unlimited = bounds.energetic_bound(inst)
     assert unlimited == bounds.energetic_bound(inst)
 

@@ -162,7 +162,7 @@ PARTS = """
 import gadgetopt
 from gadgetopt.system.declaration import Formulation, Generator, Guarantee, Importer, Picture
 from gadgetopt.models.sjf_bco.formulations.load_limit import build
-from gadgetopt.models.sjf_bco.generate.presets import quickstart
+from gadgetopt.models.sjf_bco.data.generate.presets import quickstart
 from gadgetopt.pieces.traces import ImportOutcome
 
 

@@ -12,7 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages, sjf_bco, unbounded_run
-from gadgetopt.models.sjf_bco.certificate import area, energetic_bound, longest_job
+from gadgetopt.models.sjf_bco.energetic import (
+    area,
+    energetic_bound,
+    longest_job,
+)
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import Batch, run

@@ -16,7 +16,7 @@ from gadgetopt.models.sjf_bco.baselines.first_fit import (
     list_scheduling,
     random_placement,
 )
-from gadgetopt.models.sjf_bco.certificate import energetic_bound
+from gadgetopt.models.sjf_bco.energetic import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import Batch

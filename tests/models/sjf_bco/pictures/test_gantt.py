@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.sjf_bco.data.generate.presets import (
+    contended_small,
+    mini_paper,
+    paper,
+)
 from gadgetopt.models.sjf_bco.evaluate import evaluate, simulate
-from gadgetopt.models.sjf_bco.generate.presets import contended_small, mini_paper, paper
 from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance, SjfBcoSolution
 from gadgetopt.models.sjf_bco.pictures.gantt import (
     HELD,

@@ -1,0 +1,1 @@
+"""Instances: generators with the paper's settings, and importers of traces."""

@@ -1,0 +1,319 @@
+"""Compiled loops of the annealing of nested blocks; `block_annealing.py` describes the moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.compiled import compiled
+
+from .blocks import (
+    NEVER,
+    place_loads,
+)
+
+#: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
+MASK, FACTOR, STEP = 2**48 - 1, 0x5DEECE66D, 0xB
+
+
+class Terms(NamedTuple):
+    """What does not change during a run.
+
+    Attributes
+    ----------
+    gangs, slots, server : Ints
+        As in `Blocks`.
+    gpus : int
+    levels : Ints
+        k of every job, which has 2^k GPUs.
+    base : Ints
+        Where the blocks of 2^k places begin in a list of all blocks, shape (sizes + 1,).
+    order, rank, runs : Ints
+        Jobs by size and then duration, their places there, and where a size begins.
+    bits : Ints
+        Of the number of jobs of a size.
+    scale : Floats
+        G^x of a size.
+    target, charge : int
+    """
+
+    gangs: Ints
+    slots: Ints
+    server: Ints
+    gpus: int
+    levels: Ints
+    base: Ints
+    order: Ints
+    rank: Ints
+    runs: Ints
+    bits: Ints
+    scale: Floats
+    target: int
+    charge: int
+
+
+@compiled
+def anneal(
+    terms: Terms,
+    first: Ints,
+    mate: Ints,
+    state: int,
+    begin: int,
+    end: int,
+    hot: float,
+    cooling: float,
+) -> tuple[Ints, Ints, int, int]:
+    """Make moves `begin` to `end`; return the best state, its energy, the seed.
+
+    All moves stand here: in functions of their own they take up to twice as long.
+    """
+    gangs, slots, server, gpus, levels, base, order, rank, runs, bits, scale, target, charge = terms
+    jobs, length = len(gangs), len(server) // 2
+    load = place_loads(gangs, slots, server, first)
+    head, after, before = _lists(levels, base, first)
+    energy = 0
+    for p in range(gpus):
+        energy += _over(load[p] + load[mate[p]], target, charge)
+    least, best, best_mate = energy, first.copy(), mate.copy()
+    mine = np.empty(jobs, np.int64)
+    others = np.empty(jobs, np.int64)
+    temperature = hot * np.exp(cooling * begin)
+    for move in range(begin, end):
+        if energy == 0:
+            break
+        if move & 1023 == 0:
+            temperature = hot * np.exp(cooling * move)
+        state = (state * FACTOR + STEP) & MASK
+        kind = state / 281474976710656.0
+        state = (state * FACTOR + STEP) & MASK
+        j = ((state >> 17) * jobs) >> 31
+        state = (state * FACTOR + STEP) & MASK
+        if kind < 0.3:
+            k, g = levels[j], gangs[j]
+            count = gpus >> k
+            a, b = first[j], ((state >> 17) * 2 * count) >> 31
+            b = (b << k) if b < count else length + ((b - count) << k)
+            if a == b:
+                continue
+            here = slots[j, server[a + g - 1] - server[a]]
+            there = slots[j, server[b + g - 1] - server[b]]
+            if there >= NEVER:
+                continue
+            cost = _add(load, mate, a, g, -here, target, charge)
+            cost += _add(load, mate, b, g, there, target, charge)
+            if cost > 0:
+                state = (state * FACTOR + STEP) & MASK
+                chance = np.exp(-cost / (temperature * scale[k]))
+                if state / 281474976710656.0 >= chance:
+                    load[a : a + g] += here
+                    load[b : b + g] -= there
+                    continue
+            _unlink(j, base[k] + (a >> k), head, after, before)
+            _link(j, base[k] + (b >> k), head, after, before)
+            first[j] = b
+            energy += cost
+        elif kind < 0.6:
+            k, g = levels[j], gangs[j]
+            low = runs[k]
+            # Any distance of rank, each power of two as likely as the next.
+            away = ((state >> 17) * (runs[k + 1] - low)) >> 31
+            state = (state * FACTOR + STEP) & MASK
+            away = (away >> ((state >> 24) % bits[k])) + 1
+            at = rank[j] + (away if state & (1 << 20) else -away)
+            if at < low or at >= runs[k + 1]:
+                continue
+            i = order[at]
+            a, b = first[j], first[i]
+            if a == b:
+                continue
+            ra, rb = server[a + g - 1] - server[a], server[b + g - 1] - server[b]
+            if slots[i, ra] >= NEVER or slots[j, rb] >= NEVER:
+                continue
+            at_a, at_b = slots[i, ra] - slots[j, ra], slots[j, rb] - slots[i, rb]
+            cost = _add(load, mate, a, g, at_a, target, charge)
+            cost += _add(load, mate, b, g, at_b, target, charge)
+            if cost > 0:
+                state = (state * FACTOR + STEP) & MASK
+                chance = np.exp(-cost / (temperature * scale[k]))
+                if state / 281474976710656.0 >= chance:
+                    load[a : a + g] -= at_a
+                    load[b : b + g] -= at_b
+                    continue
+            _unlink(j, base[k] + (a >> k), head, after, before)
+            _unlink(i, base[k] + (b >> k), head, after, before)
+            _link(j, base[k] + (b >> k), head, after, before)
+            _link(i, base[k] + (a >> k), head, after, before)
+            first[j], first[i] = b, a
+            energy += cost
+        elif kind < 0.8:
+            # Two GPUs of a server, of the same 32, change places on the late line.
+            p = ((state >> 17) * gpus) >> 31
+            s = server[p]
+            low = p - (p & 31)
+            state = (state * FACTOR + STEP) & MASK
+            q = low + (((state >> 17) * 32) >> 31)
+            if q == p or q >= gpus or server[q] != s:
+                continue
+            p2, q2 = mate[p], mate[q]
+            x, y = load[p] + load[p2], load[q] + load[q2]
+            u, v = load[p] + load[q2], load[q] + load[p2]
+            cost = _over(u, target, charge) + _over(v, target, charge)
+            cost -= _over(x, target, charge) + _over(y, target, charge)
+            if cost > 0:
+                state = (state * FACTOR + STEP) & MASK
+                if state / 281474976710656.0 >= np.exp(-cost / temperature):
+                    continue
+            mate[p], mate[q], mate[p2], mate[q2] = q2, p2, q, p
+            energy += cost
+        else:
+            i = ((state >> 17) * jobs) >> 31
+            if gangs[i] > gangs[j]:
+                i, j = j, i
+            k, g = levels[j], gangs[j]
+            a, b = first[j], (first[i] >> k) << k
+            if a == b or b % length + g > gpus:
+                continue
+            whole = kind >= 0.93
+            n = 0
+            if whole:
+                n = _contents(a, k, base, head, after, mine)
+            else:
+                mine[0], n = j, 1
+            m = _contents(b, k, base, head, after, others)
+            if not whole:
+                kept = 0
+                for q in range(m):  # jobs of the same size stay or go by chance
+                    if gangs[others[q]] == g:
+                        state = (state * FACTOR + STEP) & MASK
+                        if state & (1 << 40):
+                            continue
+                    others[kept] = others[q]
+                    kept += 1
+                m = kept
+            cost = _shift(mine, n, b - a, gangs, slots, server, first, load, mate, target, charge)
+            cost += _shift(
+                others, m, a - b, gangs, slots, server, first, load, mate, target, charge
+            )
+            accepted = cost < NEVER // 2
+            if accepted and cost > 0:
+                state = (state * FACTOR + STEP) & MASK
+                chance = np.exp(-cost / (temperature * scale[k]))
+                accepted = state / 281474976710656.0 < chance
+            for q in range(n):
+                h = mine[q]
+                if accepted:
+                    _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+                first[h] += b - a
+            for q in range(m):
+                h = others[q]
+                if accepted:
+                    _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+                first[h] += a - b
+            if not accepted:
+                _shift(mine, n, a - b, gangs, slots, server, first, load, mate, target, charge)
+                _shift(others, m, b - a, gangs, slots, server, first, load, mate, target, charge)
+                for q in range(n):
+                    first[mine[q]] += a - b
+                for q in range(m):
+                    first[others[q]] += b - a
+                continue
+            for q in range(n):
+                h = mine[q]
+                _link(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+            for q in range(m):
+                h = others[q]
+                _link(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+            energy += cost
+        if energy < least:
+            least = energy
+            best[:] = first
+            best_mate[:] = mate
+    return best, best_mate, least, state
+
+
+@compiled
+def _lists(levels: Ints, base: Ints, first: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return lists of the jobs of each block: head[base[k] + b] for block b of 2^k places."""
+    head = np.full(base[-1], -1, np.int64)
+    after = np.full(len(levels), -1, np.int64)
+    before = np.full(len(levels), -1, np.int64)
+    for j in range(len(levels)):
+        _link(j, base[levels[j]] + (first[j] >> levels[j]), head, after, before)
+    return head, after, before
+
+
+@compiled
+def _over(load: int, target: int, charge: int) -> int:
+    """Return what a GPU of this load adds to the energy."""
+    return load - target + charge if load > target else 0
+
+
+@compiled
+def _add(load: Ints, mate: Ints, a: int, g: int, more: int, target: int, charge: int) -> int:
+    """Add slots to the places of a block; return what that adds to the energy."""
+    cost = 0
+    for p in range(a, a + g):
+        x = load[p] + load[mate[p]]
+        cost += _over(x + more, target, charge) - _over(x, target, charge)
+        load[p] += more
+    return cost
+
+
+@compiled
+def _unlink(j: int, node: int, head: Ints, after: Ints, before: Ints) -> None:
+    if before[j] >= 0:
+        after[before[j]] = after[j]
+    else:
+        head[node] = after[j]
+    if after[j] >= 0:
+        before[after[j]] = before[j]
+
+
+@compiled
+def _link(j: int, node: int, head: Ints, after: Ints, before: Ints) -> None:
+    after[j], before[j] = head[node], -1
+    if head[node] >= 0:
+        before[head[node]] = j
+    head[node] = j
+
+
+@compiled
+def _contents(a: int, k: int, base: Ints, head: Ints, after: Ints, found: Ints) -> int:
+    """List the jobs inside the block of 2^k GPUs from a on; return their number."""
+    n = 0
+    for level in range(k + 1):
+        node = base[level] + (a >> level)
+        for b in range(node, node + (1 << (k - level))):
+            h = head[b]
+            while h >= 0:
+                found[n] = h
+                n += 1
+                h = after[h]
+    return n
+
+
+@compiled
+def _shift(
+    moved: Ints,
+    n: int,
+    by: int,
+    gangs: Ints,
+    slots: Ints,
+    server: Ints,
+    first: Ints,
+    load: Ints,
+    mate: Ints,
+    target: int,
+    charge: int,
+) -> int:
+    """Move the loads of jobs; return what that adds to the energy, much if one never ends."""
+    cost = 0
+    for q in range(n):
+        h = moved[q]
+        g, a = gangs[h], first[h]
+        b = a + by
+        cost += _add(load, mate, a, g, -slots[h, server[a + g - 1] - server[a]], target, charge)
+        cost += _add(load, mate, b, g, slots[h, server[b + g - 1] - server[b]], target, charge)
+    return cost

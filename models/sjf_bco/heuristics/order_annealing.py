@@ -1,0 +1,141 @@
+"""Annealing of start order, placement and delay, for few jobs on a small cluster.
+
+A heuristic that is not in the paper (reconstructed); `subproblems/order_loops.py` has the states,
+the moves and how a state becomes a schedule.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.compiled import slow_note
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+
+from ..energetic import energetic_bound
+from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..subproblems.placements import placements_of
+from .order_loops import (
+    CHOICE,
+    ORDER,
+    STALLED,
+    Data,
+    anneal,
+    starts,
+)
+
+#: Moves of a run, and between two looks at the clock: a multiple of the 256 at one temperature.
+MOVES_OF_RUN, STEP = 150_000, 1 << 14
+#: First and last temperature, in cost.
+HOT, COLD = 300.0, 10.0
+
+
+def order_annealing(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    moves: int = 2_000_000,
+) -> MethodOutcome:
+    """Return the best schedule of runs of annealing from random states (reconstructed).
+
+    Every second run has delays. No guarantee. A move simulates the schedule, in time O(jobs^2
+    servers).
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    limits : Limits
+        `time_s` stops early. Without it the answer is the same on every machine.
+    rng : numpy.random.Generator
+        Draws the first states and seeds the runs.
+    moves : int, default 2,000,000
+        Moves of all runs together; fewer if the makespan reaches the energetic bound.
+
+    Returns
+    -------
+    MethodOutcome
+        No solution if the best schedule ends after the horizon.
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many placements to list.
+    """
+    return towards(energetic_bound(instance), instance, limits, rng, moves)
+
+
+def towards(
+    lower: int, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, moves: int
+) -> MethodOutcome:
+    """Return what `order_annealing` does with a lower bound that is known, in slots."""
+    clock, data = Clock(limits), _data(instance)
+    best: Ints | None = None
+    makespan, made, runs = STALLED, 0, 0
+    trace: list[TracePoint] = []
+    limit_hit = None
+    while made < moves and makespan > lower and limit_hit is None:
+        state, seed = _random_state(data, rng), int(rng.integers(2**48))
+        length, begin, cooling = min(MOVES_OF_RUN, moves - made), 0, _cooling(MOVES_OF_RUN)
+        while begin < length and makespan > lower and limit_hit is None:
+            end = min(begin + STEP, length)
+            try:
+                found, ends, seed = anneal(
+                    data, state, seed, begin, end, HOT, cooling, runs % 2 == 1, lower
+                )
+            except KeyboardInterrupt:
+                limit_hit = "interrupted"
+                break
+            if ends < makespan:
+                best, makespan = found, int(ends)
+                trace.append(TracePoint(clock.elapsed_s, makespan, None))
+            made, begin = made + end - begin, end
+            if clock.expired:
+                limit_hit = "time_s"
+        runs += 1
+    notes = {"runs": runs, "moves": made, **slow_note()}
+    if makespan <= lower:
+        limit_hit = None
+    if best is None or makespan > instance.horizon_slots:
+        reason = (
+            f"no schedule with makespan <= horizon_slots ({instance.horizon_slots}); "
+            "raise horizon_slots"
+        )
+        return MethodOutcome(limit_hit=limit_hit, notes={**notes, "no_schedule": reason})
+    schedule = _schedule(data, best)
+    return MethodOutcome(schedule, makespan, limit_hit=limit_hit, trace=tuple(trace), notes=notes)
+
+
+def _cooling(moves: int) -> float:
+    return math.log(COLD / HOT) / moves
+
+
+def _data(instance: SjfBcoInstance) -> Data:
+    found = placements_of(instance)
+    return Data(
+        capacity=np.array(instance.server_gpus, dtype=np.int64),
+        options=np.column_stack([found.gpus, (found.gpus > 0).sum(axis=1)]),
+        first_option=np.array(found.first, dtype=np.int64),
+        work=np.array(instance.rates.iterations, dtype=np.int64),
+        rates=instance.rates.table(),
+    )
+
+
+def _random_state(data: Data, rng: np.random.Generator) -> Ints:
+    state = np.zeros((3, len(data.work)), dtype=np.int64)
+    state[ORDER] = rng.permutation(len(data.work))
+    state[CHOICE] = rng.integers(np.diff(data.first_option))
+    return state
+
+
+def _schedule(data: Data, state: Ints) -> SjfBcoSolution:
+    jobs = np.zeros((4, len(data.work)), dtype=np.int64)
+    starts(data, state, jobs, np.zeros((2, len(data.capacity)), dtype=np.int64))
+    chosen = data.options[data.first_option[:-1] + state[CHOICE], :-1]
+    return SjfBcoSolution(
+        start_slot=tuple(jobs[0].tolist()),
+        placement=tuple({s: int(row[s]) for s in np.flatnonzero(row).tolist()} for row in chosen),
+    )

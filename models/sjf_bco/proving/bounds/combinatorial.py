@@ -1,0 +1,58 @@
+"""Combinatorial lower bounds on the makespan, as methods.
+
+The paper has no lower bounds (all reconstructed). `certificate.py` has the formulas;
+`class_bound.py` adds the scarcity of large servers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.system.result import (
+    Limits,
+    MethodOutcome,
+)
+
+from ...energetic import (
+    area,
+    energetic_bound,
+    longest_job,
+)
+from ...instance import SjfBcoInstance
+from ..certificate.check import (
+    SjfBcoCertificate,
+)
+from .class_bound import class_lp
+from .outcome import bound_outcome
+
+
+def energetic(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the energetic bound as a verified dual bound."""
+    return bound_outcome(
+        instance, energetic_bound(instance), SjfBcoCertificate(formula="energetic")
+    )
+
+
+def combinatorial(
+    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return the larger of the energetic bound and the certified class bound."""
+    windows = energetic_bound(instance)
+    outcome = energetic(instance, limits, rng)
+    notes: dict[str, Any] = {
+        "longest_job": longest_job(instance),
+        "area": area(instance),
+        "energetic": windows,
+    }
+    try:
+        classes = class_lp(instance, limits, rng)
+        notes["class_lp"] = classes.dual_bound
+        if int(classes.dual_bound or 0) > windows:
+            outcome = classes
+    except ModelRefused as error:  # numbers too large for the linear program
+        notes["class_lp"] = f"refused: {error}"
+    outcome.notes = notes
+    return outcome

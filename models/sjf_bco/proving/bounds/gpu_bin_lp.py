@@ -1,0 +1,262 @@
+r"""GPU-bin bound: a configuration LP over what one GPU can run, by column generation.
+
+`gpu_bins.py` says which prices refute a makespan M. The best ones are the duals of
+
+.. math::
+    \min \sum_k s_k \quad
+    \text{s.t.} \quad & \sum_{(c, a)} a_k x_{ca} + s_k \ge D_k && \forall k: \pi_k \\
+    & \sum_{a} x_{ca} \le N_c && \forall c \\
+    & x, s \ge 0
+
+where jobs with the same l_j(c) for every c and the same gang are one kind k with demand D_k, the
+sum of its G_j, and a pattern a of class c holds a_k jobs of kind k of total length at most M. M is
+refuted if the optimum is positive. The bound is destructive: it starts from the energetic bound
+and adds one unit at a time until an M is not refuted. A pattern that fits within M fits within any
+larger one, so one LP serves them all and keeps its columns. Prices are tested in every iteration,
+rounded down to integers: most M are refuted long before the LP is optimal. (reconstructed)
+
+The knapsacks are solved in units of q slots: 1 up to `MOST_UNITS` slots, then the least that keeps
+the units below. A pricing with more than `MOST_SUMS` sums is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.compiled import compiled, slow_note
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ...energetic import (
+    energetic_bound,
+)
+from ...instance import SjfBcoInstance
+from ...size_limits import refuse_many
+from ..certificate.check import (
+    GpuBinPrices,
+    SjfBcoCertificate,
+)
+from ..certificate.gpu_bins import (
+    GpuBins,
+    gpu_bins,
+    refutes,
+)
+from .outcome import bound_outcome
+
+#: Most units of time of a knapsack.
+MOST_UNITS = 4096
+#: Most sums of a pricing, items times units times classes, at which it takes about a second.
+MOST_SUMS = 1_000_000_000
+#: Prices are the LP's times this, rounded down.
+PRICE_SCALE = 1_000_000
+#: Disjoint patterns of a class added in an iteration, per thousand kinds, and at least one.
+PATTERNS_PER_THOUSAND_KINDS = 4
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Equal jobs, counted.
+
+    Attributes
+    ----------
+    kind : Ints
+        The kind of each job, shape (jobs,).
+    demand : Ints
+        D_k, the GPUs of all jobs of the kind together, shape (kinds,).
+    count : Ints
+        Jobs of the kind, shape (kinds,).
+    lengths : Ints
+        l_k(c) in units, shape (classes, kinds).
+    """
+
+    kind: Ints
+    demand: Ints
+    count: Ints
+    lengths: Ints
+
+
+def kinds_of(bins: GpuBins, unit: int) -> Kinds:
+    """Return the kinds of jobs, with lengths in units."""
+    rows = np.vstack([bins.gangs, bins.slots // unit])
+    distinct, kind, count = np.unique(rows, axis=1, return_inverse=True, return_counts=True)
+    kind = kind.reshape(-1)
+    return Kinds(kind, distinct[0] * count, count, np.ascontiguousarray(distinct[1:]))
+
+
+def gpu_bin_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the GPU-bin bound, with prices as its certificate.
+
+    Parameters
+    ----------
+    instance, limits, rng
+        Deterministic. With less time the bound is that of the last makespan refuted.
+
+    Returns
+    -------
+    MethodOutcome
+        Its notes give the energetic bound, the number of patterns and iterations, and the unit.
+
+    Raises
+    ------
+    ModelRefused
+        If a pricing would take too many sums.
+    """
+    clock = Clock(limits)
+    start = energetic_bound(instance)
+    bins = gpu_bins(instance)
+    unit = -(-2 * start // MOST_UNITS)
+    kinds = kinds_of(bins, unit)
+    items = int(np.minimum(kinds.count, 2 * start // unit).sum())
+    sums = items * len(bins.bins) * (2 * start // unit)
+    refuse_many(sums, MOST_SUMS, "jobs times slots times server sizes: sums of a knapsack")
+    master = _Master(bins, kinds)
+    bound, certificate = start, SjfBcoCertificate(formula="energetic")
+    limit_hit = None
+    try:
+        while bound <= instance.horizon_slots:
+            makespan = (bound // unit + 1) * unit - 1
+            prices = master.refute(makespan // unit, clock)
+            if prices is None:
+                break
+            of_jobs = tuple(prices[kinds.kind].tolist())
+            assert refutes(instance, makespan, of_jobs, unit)
+            bound = makespan + 1
+            certificate = SjfBcoCertificate(
+                gpu_bins=GpuBinPrices(slots=bound, prices=of_jobs, unit_slots=unit)
+            )
+    except KeyboardInterrupt:
+        limit_hit = "interrupted"
+    outcome = bound_outcome(instance, bound, certificate)
+    outcome.limit_hit = limit_hit or master.limit_hit
+    outcome.notes = {
+        "energetic": start,
+        "kinds": len(kinds.demand),
+        "patterns": master.lp.num_columns - len(kinds.demand),
+        "iterations": master.iterations,
+        "unit_slots": unit,
+        **slow_note(),
+    }
+    return outcome
+
+
+class _Master:
+    """The LP with the patterns found so far."""
+
+    def __init__(self, bins: GpuBins, kinds: Kinds):
+        self.bins, self.kinds = bins, kinds
+        self.iterations = 0
+        self.limit_hit: str | None = None
+        size, classes = len(kinds.demand), len(bins.bins)
+        self.lp = PersistentLp("min")
+        infinite = np.full(size, np.inf)
+        none: list[float] = []
+        self.lp.add_rows(kinds.demand, infinite, np.zeros(size), none, none)
+        self.lp.add_rows(
+            np.full(classes, -np.inf), bins.bins.astype(float), np.zeros(classes), none, none
+        )
+        numbers = np.arange(size)
+        ones = np.ones(size)
+        self.lp.add_columns(ones, np.zeros(size), infinite, numbers, numbers, ones)
+        self.rounds = 1 + PATTERNS_PER_THOUSAND_KINDS * size // 1000
+        self._seen: set[tuple[int, bytes]] = set()
+
+    def refute(self, length: int, clock: Clock) -> Ints | None:
+        """Return integer prices of the kinds that refute `length` units; None if there are none.
+
+        None is also the answer when time is up.
+        """
+        demand, classes = self.kinds.demand, len(self.bins.bins)
+        while not clock.expired:
+            status = self.lp.solve(clock.limits())
+            self.iterations += 1
+            if status is not Status.OPTIMAL:
+                self.limit_hit = self.lp.limit_hit
+                return None
+            duals = self.lp.row_duals
+            prices = np.floor(PRICE_SCALE * np.maximum(duals[: len(demand)], 0.0)).astype(np.int64)
+            if not prices.any():
+                return None
+            earned, new = int(demand @ prices), 0
+            for c in range(classes):
+                patterns, value = self._patterns(c, prices, length)
+                earned -= int(self.bins.bins[c]) * value
+                rent = max(0.0, -float(duals[len(demand) + c])) * PRICE_SCALE
+                new += self._add(c, patterns, prices, rent)
+            if earned > 0:
+                return prices
+            if not new:
+                return None
+        self.limit_hit = "time_s"
+        return None
+
+    def _patterns(self, c: int, prices: Ints, length: int) -> tuple[Ints, int]:
+        """Return disjoint patterns of class c, the best one first, and what that one is worth."""
+        lengths = self.kinds.lengths[c]
+        useful = np.flatnonzero((prices > 0) & (lengths <= length))
+        copies = np.minimum(self.kinds.count[useful], length // np.maximum(lengths[useful], 1))
+        item = np.repeat(useful, np.where(lengths[useful] == 0, self.kinds.count[useful], copies))
+        taken, value = _disjoint_knapsacks(
+            lengths[item], prices[item], item, length, self.rounds, len(prices)
+        )
+        return taken, int(value)
+
+    def _add(self, c: int, patterns: Ints, prices: Ints, rent: float) -> int:
+        """Add the patterns worth more than their rent; return how many are new."""
+        size = len(self.kinds.demand)
+        added = 0
+        for pattern in patterns:
+            key = (c, pattern.tobytes())
+            if float(pattern @ prices) <= rent + 1 or key in self._seen:
+                continue
+            self._seen.add(key)
+            rows = np.flatnonzero(pattern)
+            self.lp.add_columns(
+                [0.0],
+                [0.0],
+                [np.inf],
+                [0],
+                np.append(rows, size + c),
+                np.append(pattern[rows], 1).astype(float),
+            )
+            added += 1
+        return added
+
+
+@compiled
+def _disjoint_knapsacks(
+    lengths: Ints, worth: Ints, kind: Ints, room: int, rounds: int, kinds: int
+) -> tuple[Ints, int]:
+    """Return patterns of disjoint kinds, each the best of the kinds left, and the first's worth.
+
+    Patterns count the items of every kind, shape (rounds, kinds).
+    """
+    taken = np.zeros((rounds, kinds), np.int64)
+    used = np.zeros(kinds, np.bool_)
+    first = 0
+    for r in range(rounds):
+        best = np.zeros(room + 1, np.int64)
+        chosen = np.zeros((len(lengths), room + 1), np.bool_)
+        for i in range(len(lengths)):
+            if used[kind[i]]:
+                continue
+            w, v = lengths[i], worth[i]
+            for left in range(room, w - 1, -1):
+                x = best[left - w] + v
+                if x > best[left]:
+                    best[left] = x
+                    chosen[i, left] = True
+        if r == 0:
+            first = best[room]
+        if best[room] == 0:
+            break
+        left = room
+        for i in range(len(lengths) - 1, -1, -1):
+            if chosen[i, left]:
+                taken[r, kind[i]] += 1
+                used[kind[i]] = True
+                left -= lengths[i]
+    return taken, first

@@ -1,0 +1,286 @@
+"""The ladder: cheap bounds and heuristics first, exact models only for the remaining gap.
+
+An exact method of ours (reconstructed). It climbs until the lower bound meets the makespan. Rungs:
+
+1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
+2. bounds with certificates: energetic, the class bound; on few jobs the bounds by configurations
+   of a slot, with prices of iterations and of modes;
+3. above `FEW_JOBS` jobs, the GPU-bin configuration LP, and annealing on nested blocks towards it;
+4. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
+   an optimum without contention exists, the two meet; on few jobs the priced search, with annealing
+   of orders, comes between the two;
+5. CP-L2;
+6. CP-E with the constraints of CP-L2, the last rung.
+
+The rung on which the bounds met shows what was hard about an instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import round_up
+from gadgetopt.search.state import Search
+from gadgetopt.solvers import seed_of
+from gadgetopt.system.data import Certificate, Solution
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ...algorithms.sjf_bco import sjf_bco
+from ...formulations.cp import (
+    Constraints,
+    exact_with_shared_slots,
+    simulated,
+    solve,
+    with_shared_slots,
+    without_contention,
+    without_sharing,
+)
+from ...heuristics import nested_blocks
+from ...heuristics.local_search import lpt_ils
+from ...instance import (
+    SjfBcoInstance,
+    SjfBcoSolution,
+)
+from ...size_limits import refuse_many_pairs
+from ...subproblems.greedy import upper_bound_schedule
+from ..bounds import gpu_bin_lp
+from ..bounds.class_bound import class_lp
+from ..bounds.combinatorial import energetic
+from ..bounds.instants import instants
+from ..certificate.mode_prices import Modes
+from . import priced_search
+
+#: Formulation behind the bound, by the rung that raised it last.
+_FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
+
+#: Up to this many jobs the CP models need no GPU bins and nested blocks.
+FEW_JOBS = 40
+#: Moves of the annealing: about a minute.
+MOVES = 400_000_000
+
+#: Share of the remaining time that a rung other than the last may take.
+_SHARE = 0.5
+
+#: Shares of the remaining time that GPU bins and nested blocks may take.
+_SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.9
+
+#: Share of the remaining time that the priced search may take.
+_SHARE_OF_SEARCH = 0.8
+
+#: Jobs up to which configurations of a slot are listed, and the priced search is tried.
+MOST_JOBS_OF_CONFIGURATIONS = 20
+
+
+class _Search(Search[SjfBcoSolution]):
+    """Search state: incumbent, bound, and the remaining time."""
+
+    def __init__(self, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator):
+        super().__init__("min", limits, gap=0.0)
+        self.instance, self.rng = instance, rng
+        self.bound = 0
+        self.bound_from: str | None = None
+        #: Reasons why methods were skipped on a large instance.
+        self.refused: list[str] = []
+        #: What the priced search did.
+        self.notes: dict[str, Any] = {}
+        self._modes = Modes(instance)
+
+    @property
+    def upper(self) -> int | None:
+        """Makespan of the incumbent."""
+        return None if self.best is None else int(self.value)
+
+    def raise_lower(self, bound: int, certificate: Certificate | None = None) -> None:
+        """Record a proven bound; a bound beyond the horizon proves infeasibility."""
+        self.prove(bound, certificate)
+        self.infeasible |= self.bound > self.instance.horizon_slots
+
+    def consider(self, schedule: Solution | None) -> None:
+        """Simulate a schedule and keep it as incumbent if it is better."""
+        found = simulated(self.instance, cast(SjfBcoSolution | None, schedule))
+        if found:
+            self.offer(*found)
+
+    def limits_of_rung(self, rung_s: float | None) -> Limits:
+        """Return the limits of a rung; the last rung (`rung_s` None) takes all remaining time."""
+        return self.clock.limits() if rung_s is None else self.clock.limits(_SHARE, rung_s)
+
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Skip a method that refuses the instance, and record the reason."""
+        try:
+            yield
+        except ModelRefused as error:
+            self.refused.append(str(error))
+
+    def heuristics(self) -> None:
+        """Run rung 1."""
+        with self.unless_refused():
+            refuse_many_pairs(self.instance)
+            self.consider(upper_bound_schedule(self.instance))
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(lpt_ils(self.instance, limits, self.rng).solution)
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
+
+    def energetic(self) -> None:
+        """Run rung 2, its first bound."""
+        self.take(energetic(self.instance, self.clock.limits(), self.rng))
+
+    def classes(self) -> None:
+        """Run rung 2, its second bound."""
+        self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+
+    def configurations(self) -> None:
+        """Run rung 2, its third bound."""
+        self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+
+    def gpu_bins(self) -> None:
+        """Run rung 3, first part."""
+        limits = self.clock.limits(_SHARE_OF_BINS)
+        self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits, self.rng))
+
+    def nested_blocks(self) -> None:
+        """Run rung 3, second part."""
+        limits = self.clock.limits(_SHARE_OF_BLOCKS)
+        found = nested_blocks.towards(int(self.bound), self.instance, limits, self.rng, MOVES)
+        self.consider(found.solution)
+        if found.limit_hit == "interrupted":
+            self.limit_hit = found.limit_hit
+
+    def modes(self) -> None:
+        """Run rung 2, its fourth bound."""
+        with self._inner(self.clock.limits(_SHARE, 5.0)) as inner:
+            priced_search.root(self._modes, inner)
+
+    def priced_search(self) -> None:
+        """Run the priced search of rung 4."""
+        with self._inner(self.clock.limits(_SHARE_OF_SEARCH)) as inner:
+            self.notes = priced_search.close(self._modes, inner, self.rng)
+
+    @contextmanager
+    def _inner(self, limits: Limits) -> Iterator[Search[SjfBcoSolution]]:
+        """Start a search with what is known, and take what it finds."""
+        inner = Search[SjfBcoSolution]("min", limits, gap=0.0)
+        inner.prove(self.bound, self.certificate)
+        if self.best is not None:
+            inner.offer(self.value, self.best)
+        try:
+            yield inner
+        finally:
+            self.consider(inner.best)
+            self.raise_lower(int(inner.bound), inner.certificate)
+            if inner.limit_hit == "interrupted":
+                self.limit_hit = inner.limit_hit
+
+    def take(self, bound: MethodOutcome) -> None:
+        """Record a bound with its certificate."""
+        if bound.limit_hit == "interrupted":
+            self.limit_hit = bound.limit_hit
+        if bound.dual_bound is not None:
+            self.raise_lower(int(bound.dual_bound), bound.certificate)
+        self.versions.update(bound.versions)
+
+    def cp(self, durations: Constraints, rung_s: float | None) -> None:
+        """Run one CP model of rungs 4 to 6, with the incumbent's makespan as horizon."""
+        limits = self.limits_of_rung(rung_s)
+        lower, seed = int(self.bound), seed_of(self.rng)
+        outcome, schedule = solve(self.instance, durations, limits, seed, lower, self.best)
+        self.consider(schedule)
+        self.versions.update(outcome.versions)
+        last = rung_s is None
+        if outcome.limit_hit == "interrupted" or (last and outcome.limit_hit):
+            self.limit_hit = outcome.limit_hit
+        if durations is without_sharing:
+            return
+        if outcome.status is Status.INFEASIBLE:
+            self.infeasible = True
+        elif outcome.bound is not None:
+            self.raise_lower(round_up(outcome.bound))
+
+    def rungs(self, rung_s: float, gpu_bins: bool, priced: bool) -> Iterator[tuple[str, Any]]:
+        """Yield names and actions of the rungs, cheapest first."""
+        yield "heuristics", self.heuristics
+        yield "energetic", self.energetic
+        yield "class_lp", self.classes
+        if len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
+            yield "instants", self.configurations
+            if priced:
+                yield "modes", self.modes
+        if gpu_bins and len(self.instance.jobs) > FEW_JOBS:
+            yield "gpu_bins", self.gpu_bins
+            yield "nested_blocks", self.nested_blocks
+        yield "CP-L", lambda: self.cp(without_contention, rung_s)
+        if priced and len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
+            yield "priced_search", self.priced_search
+        yield "CP-U", lambda: self.cp(without_sharing, rung_s)
+        yield "CP-L2", lambda: self.cp(with_shared_slots, rung_s)
+        yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
+
+
+def ladder(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    rung_s: float = 20.0,
+    gpu_bins: bool = True,
+    priced: bool = True,
+) -> MethodOutcome:
+    """Return an optimal schedule, or the best schedule and bound within the time limit.
+
+    The method is ours (reconstructed).
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Seeds the solvers.
+    rung_s : float, default 20
+        Largest number of seconds for a rung other than the last, and at most half of the remaining
+        time. GPU bins may take a quarter, nested blocks 0.9 of the remaining time.
+    gpu_bins : bool, default True
+        Include the GPU-bin bound and the annealing on nested blocks above `FEW_JOBS` jobs.
+    priced : bool, default True
+        Include the priced search up to `MOST_JOBS_OF_CONFIGURATIONS` jobs.
+
+    Returns
+    -------
+    MethodOutcome
+        Its notes give the bounds after each rung, the rung that closed the gap, and the methods
+        skipped because the instance is too large for them. The bound is verified if a combinatorial
+        bound or a checked priced search attains it.
+    """
+    search = _Search(instance, limits, rng)
+    history: list[dict[str, Any]] = []
+    for name, climb in search.rungs(rung_s, gpu_bins, priced):
+        if search.closed or search.limit_hit:
+            break
+        if search.clock.expired:
+            break
+        lower = search.bound
+        try:
+            with search.clock.phase(name), search.unless_refused():
+                climb()
+        except KeyboardInterrupt:
+            search.limit_hit = "interrupted"
+        if search.bound > lower:
+            search.bound_from = name
+        history.append({"rung": name, "lower": search.bound, "upper": search.upper})
+    closed_by = history[-1]["rung"] if search.closed else None
+    outcome = search.outcome(search.best, closed_by=closed_by, rungs=history)
+    if search.notes:
+        outcome.notes["priced_search"] = search.notes
+    if search.refused:
+        outcome.notes["refused"] = search.refused
+    outcome.dual_bound = search.bound or None
+    outcome.formulation = _FORMULATION_OF_RUNG.get(search.bound_from or "")
+    return outcome
