@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.adsp.subproblems.workers import Worker
+from gadgetopt.models.adsp.training.algorithms.plain import barrier_time, free_running_time
 from gadgetopt.models.adsp.training.instance import (
     Adacomm,
     Adsp,
@@ -21,8 +22,6 @@ from gadgetopt.models.adsp.training.instance import (
 )
 from gadgetopt.models.adsp.training.simulator import first_local_steps, simulate
 from gadgetopt.system.files import library, read_instance
-
-from .reference import barrier_time, free_running_time
 
 
 def tiny(name):
