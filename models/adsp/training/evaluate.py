@@ -134,7 +134,7 @@ def _replayed(instance: AdspTrainingInstance, policy: Policy, run: Run) -> Float
                 i = commit.worker
                 w = pulled[i].copy()
                 for _ in range(commit.steps):
-                    w -= instance.local_lr * _gradient(instance, task, i, next(orders[i]), w)
+                    w -= instance.local_lr * gradient(instance, task, i, next(orders[i]), w)
                 total += pulled[i] - w
                 movers.append(i)
             V = momentum * V - lr * total
@@ -151,7 +151,7 @@ def _order(instance: AdspTrainingInstance, batches: int, worker: int) -> Iterato
         yield from rng.permutation(batches).tolist()
 
 
-def _gradient(
+def gradient(
     instance: AdspTrainingInstance, task: Any, worker: int, batch: int, w: Floats
 ) -> Floats:
     """Return the gradient of the loss on one batch of a worker, from its rows."""

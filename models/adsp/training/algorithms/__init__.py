@@ -1,4 +1,7 @@
-"""ADSP: equal commit rates without waiting, the rate found while training (`online`)."""
+"""ADSP: equal commit rates without waiting, the rate found while training (`online`).
+
+The paper's algorithm step by step is in `plain`.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

@@ -17,6 +17,8 @@ from ..simulator import Run, simulate
 def adsp(instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     r"""Return ADSP: timers, no waiting, and the search of Algorithm 1 while training goes on.
 
+    The same result as `plain`, tested.
+
     Every epoch it evaluates the rate C in use for one check period and C + 1 for the next, and
     climbs while the reward grows. A reward is one over the predicted time to the target,
 
