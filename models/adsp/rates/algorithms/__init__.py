@@ -1,4 +1,7 @@
-"""The paper's rule: every worker commits equally often, the rate climbs by one (`climb`)."""
+"""The paper's rule: every worker commits equally often, the rate climbs by one (`climb`).
+
+The search step by step is in `plain`.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

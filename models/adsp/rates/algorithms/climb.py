@@ -21,9 +21,10 @@ def adsp(
 
     .. math:: C \leftarrow C + 1 \quad\text{while}\quad f(C + 1) < f(C)
 
-    The same result as `plain` from rate 1, tested. It only climbs. As f is convex in C under the error bound, and one over two concave factors for
-    the time to accuracy, it stops at the best equal rate if it starts no higher. Under the momentum
-    cap more commits lose more steps, and the first rate that meets the cap is the best.
+    The same result as `plain` from rate 1, tested. It only climbs. As f is convex in C under
+    the error bound, and one over two concave factors for the time to accuracy, it stops at the
+    best equal rate if it starts no higher. Under the momentum cap more commits lose more steps,
+    and the first rate that meets the cap is the best.
 
     Parameters
     ----------
