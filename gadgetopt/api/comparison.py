@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 
 from gadgetopt.reporting.views import markup, values
 from gadgetopt.runs.comparison import ROW_KEYS, Entry
-from gadgetopt.system.display import Shown
+from gadgetopt.system.display import Displayed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ class Scratch:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
-class Comparison(Shown, Sequence[Entry]):
+class Comparison(Displayed, Sequence[Entry]):
     """The ratio table of a comparison or of a store: a sequence of `Entry`.
 
     Parameters

@@ -10,4 +10,7 @@ pb_kernel       the checker of pseudo-Boolean proofs: standard library only
 pb_encoding     an exact model as a pseudo-Boolean formula
 pb_producer     pseudo-Boolean proofs by the solver Exact, in a process of its own (pb_exact)
 pb_elaboration  its log made a short proof with hints, found by pb_propagation
+vipr            a proof written in VIPR, the format of exact solvers
+vipr_reader     the checker of VIPR files, anybody's
+exact_mps       a model as MPS with exact numbers, which a VIPR file lies beside
 """

@@ -29,7 +29,7 @@ from gadgetopt.runs.rows import (
     from_row,
 )
 from gadgetopt.runs.store import Store, StoredInstance
-from gadgetopt.system.display import Shown
+from gadgetopt.system.display import Displayed
 from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
@@ -42,7 +42,7 @@ logger: logging.Logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, repr=False)
-class Entry(Shown):
+class Entry(Displayed):
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
     Attributes

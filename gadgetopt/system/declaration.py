@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.pyomo_numbers import know_fractions
 from gadgetopt.numbers.tolerance import Number, round_down, round_up
-from gadgetopt.system.display import Shown
+from gadgetopt.system.display import Displayed
 
 Sense = Literal["min", "max"]
 ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
@@ -349,7 +349,7 @@ class Picture(Part):
 
 
 @dataclass(frozen=True, repr=False)
-class Problem(Checked, Shown):
+class Problem(Checked, Displayed):
     """One system: everything that the toolkit needs to know about it.
 
     Attributes

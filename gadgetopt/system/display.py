@@ -16,7 +16,7 @@ def _views() -> Any:
     return importlib.import_module("gadgetopt.reporting.views")
 
 
-class Shown:
+class Displayed:
     """A value with a short `repr` and a display for notebooks."""
 
     def __repr__(self) -> str:

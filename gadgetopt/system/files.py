@@ -18,7 +18,7 @@ from typing_extensions import TypeVar
 from gadgetopt.errors import InputError, warn
 from gadgetopt.system.data import Data, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, resolved
-from gadgetopt.system.display import Shown
+from gadgetopt.system.display import Displayed
 from gadgetopt.system.output import write_text
 from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.registry import problem, problem_names
@@ -43,7 +43,7 @@ Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
 
 
 @dataclass(frozen=True, repr=False)
-class Document(Shown, Generic[Record_co]):
+class Document(Displayed, Generic[Record_co]):
     """An instance, solution or certificate with its name, problem and origin.
 
     `instance` is the instance that a solution is of, where it is at hand.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, SolverError
 from gadgetopt.numbers.tolerance import Number
-from gadgetopt.system.display import Shown
+from gadgetopt.system.display import Displayed
 
 if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome
@@ -87,7 +87,7 @@ class Violation:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Shown):
+class Evaluation(Displayed):
     """Objective and violations of a solution, recomputed from the decision alone.
 
     `objective` is None where the violations leave it undefined.
@@ -213,7 +213,7 @@ class MethodOutcome:
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Shown):
+class Result(Displayed):
     """The judged result of a solve: every number is recomputed or labelled with its voucher.
 
     Attributes

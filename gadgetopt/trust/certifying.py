@@ -21,7 +21,14 @@ from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status, Voucher
 from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
 from gadgetopt.trust.judgement import relative_gap
-from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of, with_reason
+from gadgetopt.trust.proving import (
+    CERTIFY,
+    PROOF,
+    certificate_of,
+    may_replace_claim,
+    proof_notes,
+    with_reason,
+)
 from gadgetopt.trust.run import solve
 
 if TYPE_CHECKING:
@@ -113,7 +120,7 @@ def certify(
             notes={**result.notes, PROOF: {**best.told, **why}},
             phases_s={**result.phases_s, CERTIFY: time.perf_counter() - begin},
         )
-        if not stands_for(document.problem, best.bound, result.bound, result.objective):
+        if not may_replace_claim(document.problem, best.bound, result.bound, result.objective):
             return out
         return _with_bound(document.problem, out, best.bound)
 
@@ -251,7 +258,7 @@ class _Search:
             if self.best is None or _stronger(problem, proved.bound, self.best.bound):
                 self.best = proved
                 self.found(proved)
-            if stands_for(problem, proved.bound, self.target, objective):
+            if may_replace_claim(problem, proved.bound, self.target, objective):
                 return True
         return False
 
@@ -445,7 +452,7 @@ def _checked(
     searched = time.perf_counter()
     proved = bound_on_model(problem, certificate, model)
     told = {
-        **told_of(certificate, proved),
+        **proof_notes(certificate, proved),
         **told,
         "prove_s": round(searched - begin, 3),
         "check_s": round(time.perf_counter() - searched, 3),

@@ -23,7 +23,7 @@ from gadgetopt.system.result import (
 )
 from gadgetopt.trust.certificate import certified_bound, shortened
 from gadgetopt.trust.infeasibility import NOTE, beyond_limit
-from gadgetopt.trust.proving import stands_for, told_of
+from gadgetopt.trust.proving import may_replace_claim, proof_notes
 
 
 def judge(
@@ -128,13 +128,13 @@ def _rely_on_certificate(
     if proved is None:
         return "the certificate proves no bound"
     if isinstance(certificate, ModelProof):
-        outcome.notes = {**outcome.notes, "proof": told_of(certificate, proved)}
-        if not stands_for(problem, proved, claimed, objective):
+        outcome.notes = {**outcome.notes, "proof": proof_notes(certificate, proved)}
+        if not may_replace_claim(problem, proved, claimed, objective):
             outcome.voucher = Voucher.SOLVER
             return None
         outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
         return None
-    if certificate.may_prove_less and not stands_for(problem, proved, claimed, objective):
+    if certificate.may_prove_less and not may_replace_claim(problem, proved, claimed, objective):
         outcome.certificate, outcome.voucher = None, Voucher.SOLVER
         outcome.notes = {**outcome.notes, "proof": {"bound": show(proved)}}
         return None

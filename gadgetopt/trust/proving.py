@@ -55,7 +55,7 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
         outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
 
 
-def told_of(certificate: ModelProof, proved: Number) -> dict[str, Any]:
+def proof_notes(certificate: ModelProof, proved: Number) -> dict[str, Any]:
     """Return what notes say of a proof: its kind, formulation, bound and size."""
     bound = str(proved) if not isinstance(proved, float) else repr(proved)
     return {
@@ -92,7 +92,7 @@ def why_unproved(result: Result) -> str:
     return "; ".join(parts + reasons)
 
 
-def stands_for(
+def may_replace_claim(
     problem: Problem, proved: Number, claimed: Number | None, objective: Number | None
 ) -> bool:
     """Return True if a proved bound can take the place of a claimed one: it is hardly weaker.
