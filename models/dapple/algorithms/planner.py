@@ -37,6 +37,9 @@ def dapple(
 ) -> MethodOutcome:
     r"""Return the plan of the least latency, scheduled by warm-up numbers.
 
+    With `memo="none"` and the other parameters' defaults it is the same result as `plain`, tested,
+    but for plans of equal latency.
+
     No ratio is proven: the plan minimises an estimate, and may be 1.147 times the optimum or more
     (instance D2). A posteriori, the makespan is at most its quotient by :math:`\max_Q L_Q` times
     the optimum of the plan.
