@@ -29,6 +29,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
+from gadgetopt.solvers.exact_optimum.values import exact_values
 
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 from ..subproblems.exactly import within_capacity
@@ -90,7 +91,13 @@ def tree_model(instance: AdversarialOnlinePolicyInstance, tree: Tree) -> pyo.Con
 def decode(
     m: pyo.ConcreteModel, instance: AdversarialOnlinePolicyInstance
 ) -> AdversarialOnlinePolicySolution:
-    """Return the sale probabilities, made exact and kept within the units."""
-    alpha = pyo.value(m.alpha) if instance.payoff == "ratio" else 1.0
+    """Return the sale probabilities: those of the exact optimum, or doubles made exact."""
+    ratio, exact = instance.payoff == "ratio", exact_values(m)
+    if exact is not None:
+        scale = exact[m.alpha] if ratio else 1
+        return AdversarialOnlinePolicySolution(
+            sale_probability=tuple(exact[m.X[h]] / scale for h in m.H)
+        )
+    alpha = pyo.value(m.alpha) if ratio else 1.0
     drawn = [pyo.value(m.X[h]) / alpha for h in m.H]
     return AdversarialOnlinePolicySolution(sale_probability=within_capacity(instance, drawn))
