@@ -26,7 +26,7 @@ def exact_share(x: float) -> Fraction:
 def within_capacity(
     instance: AdversarialOnlinePolicyInstance, probability: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """Return exact sale probabilities of all histories, from doubles that are them but for rounding.
+    """Return exact sale probabilities of all histories, from doubles that are rounded.
 
     What sells too much by no more than `TOLERANCE`, as the rows of a solver's point may, is cut
     where the units end. More than that is kept, for the evaluator to reject.
