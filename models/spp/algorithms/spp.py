@@ -66,6 +66,9 @@ def spp(
 ) -> MethodOutcome:
     r"""Return the best of PRM's plans for :math:`\xi = 1, \dots, \min(L, V)` stages under PE.
 
+    With the parameters' defaults it is the same result as `plain`, tested, but for plans whose
+    loads tie.
+
     With :math:`S^*` the stages of an optimal plan and :math:`\Phi = b_{max} / b_{min}`,
 
     .. math:: T \le \Big(2 + \frac{4 S^* - 4}{M}\Big)\, \Phi\, OPT
