@@ -73,6 +73,9 @@ def smd(
 ) -> MethodOutcome:
     r"""Return the decision of SMD: a grid search, a rounding, and a knapsack.
 
+    With reservations charged and the other parameters' defaults it is the same result as `plain`,
+    tested, unless a job has several grid points of the least Psi.
+
     With reservations charged, the repaired grid, every job rounded in the end, and Algorithm 3 or
     an exact knapsack (ratio 1 instead of :math:`(k + R)/k`),
 
