@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
@@ -95,8 +96,7 @@ class RestrictedMaster:
             choice,
             np.ones(self._jobs),
         )
-        self.columns: list[Column] = []
-        self._known: set[tuple[object, ...]] = set()
+        self._pool: ColumnPool[Column] = ColumnPool(self.lp)
         self.cuts: list[tuple[BranchingConstraint, ...]] = []
         self.price: Floats = np.zeros(self.shape)
         self.payoff: Floats = np.zeros(self._jobs)
@@ -133,39 +133,32 @@ class RestrictedMaster:
 
     def add(self, plans: Sequence[tuple[Plan, int]]) -> int:
         """Add schedules and the slots they count as complete in; return how many are new."""
-        starts: list[int] = []
-        cost: list[float] = []
-        index: list[int] = []
-        values: list[float] = []
         for plan, completion in plans:
             i = plan.job.index
             taken = np.zeros(self.shape)
             usage = plan.usage
             np.add.at(taken, (usage.slots - 1, usage.machines), usage.amounts.astype(np.float64))
-            key = (i, completion, plan.uses, taken.tobytes())
-            if key in self._known:
-                continue
-            self._known.add(key)
             where = np.flatnonzero(taken)
             share = taken.ravel()[where] / self._capacity.ravel()[where]
             kept = share > SMALLEST_COEFFICIENT  # of any solution such shares change nothing
-            starts.append(len(index))
-            index += [*where[kept].tolist(), self._rows + i]
-            values += [*share[kept].tolist(), 1.0]
             utility = float(plan.job.utility[completion])
-            cost.append(utility)
             column = Column(i, completion, utility, plan.uses)
-            self.columns.append(column)
             first = self._rows + self._jobs
             met = [first + k for k, cut in enumerate(self.cuts) if _meets(column, cut)]
-            index += met
-            values += [1.0] * len(met)
-        new = len(cost)
-        if new:
             # Choice rows bound them; bounds of their own would take a part of the duals.
-            no_bound = np.full(new, np.inf)
-            self.lp.add_columns(cost, np.zeros(new), no_bound, starts, index, values)
-        return new
+            self._pool.add(
+                (i, completion, plan.uses, taken.tobytes()),
+                column,
+                utility,
+                [*where[kept].tolist(), self._rows + i, *met],
+                [*share[kept].tolist(), 1.0, *[1.0] * len(met)],
+            )
+        return self._pool.enter()
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns in the order in which they came."""
+        return self._pool.payloads
 
     def solve(self, limits: Limits) -> Status:
         """Solve, and read prices and payoffs if that succeeds."""
