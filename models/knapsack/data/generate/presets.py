@@ -8,10 +8,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.system.declaring import generator
 
-from ...instance import (
-    Item,
-    KnapsackInstance,
-)
+from ...instance import Item, KnapsackInstance
 
 #: Largest weight in Chu and Beasley's problems.
 _LARGEST_WEIGHT = 1000

@@ -22,12 +22,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
-from .reading import (
-    KnapsackFile,
-    NamedKnapsack,
-    read_mmkp,
-    read_orlib,
-)
+from .reading import KnapsackFile, NamedKnapsack, read_mmkp, read_orlib
 
 _HELP = {"problems": "numbers from 0 or names with *, separated by commas; empty: all"}
 

@@ -11,17 +11,9 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...counting import TableTooLarge, is_raised
 from ...instance import ParallelMachinesInstance
-from ..certificate import (
-    ParallelMachinesCertificate,
-    Prices,
-    check_bound,
-)
+from ..certificate import ParallelMachinesCertificate, Prices, check_bound
 from .dual_feasible import dual_feasible_bound
-from .patterns import (
-    Demand,
-    Pattern,
-    pack_fractionally,
-)
+from .patterns import Demand, Pattern, pack_fractionally
 
 #: Factors of the duals, tried in order until the duals, rounded to whole numbers, prove something:
 #: simple fractions become prices that a person can check.

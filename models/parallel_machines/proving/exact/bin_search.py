@@ -19,30 +19,15 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...counting import combinatorial_bound
-from ...formulations import (
-    arc_flow,
-    patterns,
-)
-from ...heuristics.local_search import (
-    PairSearch,
-    first_schedule,
-)
-from ...instance import (
-    ParallelMachinesInstance,
-    ParallelMachinesSolution,
-)
+from ...formulations import arc_flow, patterns
+from ...heuristics.local_search import PairSearch, first_schedule
+from ...instance import ParallelMachinesInstance, ParallelMachinesSolution
 from ..bounds.combinatorial import combinatorial_certificate
 from ..bounds.dual_feasible import dual_feasible_bound
-from ..bounds.pattern_bound import (
-    demand_of,
-    raise_bound,
-)
+from ..bounds.pattern_bound import demand_of, raise_bound
 from ..bounds.patterns import Pattern
 from ..certificate import ParallelMachinesCertificate
-from .diving import (
-    dive,
-    schedule_of,
-)
+from .diving import dive, schedule_of
 from .enumeration import possible_patterns
 
 Packer = Literal["highs", "cpsat"]

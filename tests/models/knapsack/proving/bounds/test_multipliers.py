@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.knapsack.multipliers import KnapsackCertificate, lagrangian_bound
-from gadgetopt.models.knapsack.proving.bounds.multipliers import (
-    lagrangian,
-    surrogate,
-)
+from gadgetopt.models.knapsack.proving.bounds.multipliers import lagrangian, surrogate
 from gadgetopt.models.knapsack.proving.certificate import check_bound, surrogate_bound
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.system.files import library, read_instance
@@ -21,11 +18,7 @@ from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.verification import verify_bound
 
-from ...brute_force import (
-    optimum,
-    single,
-    small_instances,
-)
+from ...brute_force import optimum, single, small_instances
 
 TINY = library() / "knapsack" / "tiny"
 MULTIPLIERS = st.lists(st.fractions(0, 5, max_denominator=3), min_size=3, max_size=3)
