@@ -56,7 +56,8 @@ def compiler_greedy(instance: OneFlowSbpInstance) -> tuple[int, ...] | None:
                 continue
             if any(signature.output != label for label in tied_to):
                 continue
-            order, copy = 0, Fraction(0)
+            order = 0
+            copy: Cost = Fraction(0)
             if not inputs and all(part == split(0) for part in signature.output):
                 order = -1  # a source is split by samples
             for edge, label in zip(inputs, held, strict=True):
@@ -123,9 +124,20 @@ def search(instance: OneFlowSbpInstance, ratio: float) -> OneFlowSbpSolution | N
     # 1, 2 lists of signatures, and weighted costs
     domains = [allowed_signatures(instance, o) for o in range(len(instance.operators))]
     graph = weighted(instance, domains, ratio)
+    labels = chosen_labels(graph)
+    if labels is None:
+        return None
+    signature = tuple(domains[o][labels[o]] for o in range(len(domains)))
+    solution = OneFlowSbpSolution(signature=signature)
+    broken = {violation.constraint for violation in evaluate(instance, solution).violations}
+    return solution if broken <= {"memory"} else None
+
+
+def chosen_labels(graph: Graph, most: int = 100) -> Labels | None:
+    """Steps 3 to 5 and 7: return labels of all nodes; merged nodes have at most 100."""
     # 3 eliminate until stuck, merging small nodes
     graph.eliminate()
-    while len(graph.cost) > 2 and graph.merge():
+    while len(graph.cost) > 2 and graph.merge(most):
         graph.eliminate()
     # 4 the start: all first, or what a depth-first search finds
     labels = dict.fromkeys(graph.cost, 0)
@@ -139,10 +151,7 @@ def search(instance: OneFlowSbpInstance, ratio: float) -> OneFlowSbpSolution | N
     # 7 unfold eliminations
     for unfold in reversed(graph.unfolds):
         unfold(labels)
-    signature = tuple(domains[o][labels[o]] for o in range(len(domains)))
-    solution = OneFlowSbpSolution(signature=signature)
-    broken = {violation.constraint for violation in evaluate(instance, solution).violations}
-    return solution if broken <= {"memory"} else None
+    return labels
 
 
 def allowed_signatures(instance: OneFlowSbpInstance, o: int) -> list[int]:
@@ -250,8 +259,8 @@ class Graph:
             lambda labels: labels.__setitem__(o, choice[tuple(labels[v] for v in around)])
         )
 
-    def merge(self, most: int = 100) -> bool:
-        """Make one node of the pair with the fewest allowed pairs of labels, at most 100."""
+    def merge(self, most: int) -> bool:
+        """Make one node of the pair with the fewest allowed pairs of labels, if few enough."""
         sizes = [
             (sum(c < math.inf for row in table for c in row), u, v)
             for u in self.cost
