@@ -83,4 +83,7 @@ def test_merging_starts_and_neighbourhoods_are_the_printed_ones(most):
         assert (labels is None) == (expected is None)
         if labels is not None:
             found = reduced.unfolded(improve(reduced, labels, 3, lambda: False))
-            assert dict(enumerate(found)) == expected
+            if graph.value(found) < FORBIDDEN:
+                assert dict(enumerate(found)) == expected
+            else:  # there is nothing feasible, and all labels are alike
+                assert dense_graphs(seed)[1].value(expected) == math.inf
