@@ -15,7 +15,6 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
-from gadgetopt.solvers.constant import constant_of, with_constant, without_large_constant
 from gadgetopt.solvers.exact_optimum.bases import basis_of
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import NO_RAY, SolverOutcome
@@ -83,9 +82,7 @@ def solve_form(
     if not form.columns:
         return _without_columns(form)
     clock = Clock(limits)
-    whole, form = form, without_large_constant(form)
     scaling = scaling_of(form)
-    constant_left_out = form is not whole
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     highs = pass_form(form)
     passed_s = clock.elapsed_s
@@ -94,8 +91,7 @@ def solve_form(
         # HiGHS says "unbounded or infeasible"; find out which.
         outcome = unbounded_or_infeasible(form, clock.limits(), seed)
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
-    outcome = scaling.restored(outcome)
-    return with_constant(outcome, whole) if constant_left_out else outcome
+    return scaling.restored(outcome)
 
 
 def pass_form(form: StandardForm) -> highspy.Highs:
@@ -143,12 +139,11 @@ def pass_form(form: StandardForm) -> highspy.Highs:
 def _without_columns(form: StandardForm) -> SolverOutcome:
     if np.any(form.row_lower > 0) or np.any(form.row_upper < 0):
         return SolverOutcome(Status.INFEASIBLE)
-    constant = constant_of(form)
     return SolverOutcome(
         Status.OPTIMAL,
         values=np.empty(0),
-        objective=constant,
-        bound=constant,
+        objective=form.offset,
+        bound=form.offset,
         row_duals=np.zeros(len(form.rows)),
     )
 

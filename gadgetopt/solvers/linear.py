@@ -187,10 +187,7 @@ def _too_large_for_doubles(form: StandardForm, limits: Limits, seed: int) -> Sol
 
 
 def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOutcome:
-    """Return an outcome with the rounded incumbent's objective; not optimal if a gap opens.
-
-    Over integers it is exact, else its nearest double.
-    """
+    """Return an outcome with the rounded incumbent's objective; not optimal if a gap opens."""
     if outcome.values is None:
         return outcome
     try:
@@ -198,10 +195,9 @@ def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOu
     except ModelRefused:
         objective = float(form.c @ outcome.values) + form.offset
     try:
-        double = float(objective)
+        objective = float(objective)
     except OverflowError:
         return _failed(outcome, "the objective is beyond the range of doubles")
-    objective = objective if form.integer.all() else double
     return with_honest_bound(with_objective(form, outcome, objective), form.sense)
 
 

@@ -1,30 +1,27 @@
 """DAPPLE: hybrid data and pipeline parallelism on machines with slow links between them.
 
-Each room declares its own parts. The paper:
-
-- `instance`, `evaluate`, `features`
+- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
 - `formulations`: integer programs of plans with GPUs counted by machine
+- `bounds`: the least head, load and tail over all plans
 - `algorithms`: the paper's planner and its early-backward schedule
 - `baselines`: data parallelism, GPipe, straight pipelines, PipeDream
-- `guarantees`, `statements`
-
-Ours:
-
-- `proving`: certificates; the least head, load and tail over all plans; all plans by labels
-- `data`: generators and importers
-- `pictures`
+- `exact`: all plans by labels, schedules by CP-SAT
+- `guarantees`, `generate`, `importers`, `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, pictures, statements
-from .data import (
-    generate,
-    importers,
-)
-from .proving import (
+from . import (
+    algorithms,
+    baselines,
     bounds,
     exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -47,8 +44,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("proving.certificate:DappleCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
+    certificate_type=part("certificate:DappleCertificate"),
+    check_bound=part("certificate:check_bound"),
     default_method="exact_plans",
     default_methods=(
         "data_parallel",
@@ -65,9 +62,9 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
-        *formulations.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
+        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

@@ -2,9 +2,18 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, pictures, statements
-from .data import generate, importers
-from .proving import bounds, exact
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+    statements,
+)
 
 part: Parts = Parts(__name__)
 
@@ -25,8 +34,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("proving.certificate.check:PdOrsCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
+    certificate_type=part("certificate:PdOrsCertificate"),
+    check_bound=part("certificate:check_bound"),
     default_method="portfolio",
     default_methods=(
         "pd_ors",

@@ -13,7 +13,6 @@ from gadgetopt.reporting.figures import (
     PALETTE,
     TEMPLATE,
 )
-from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import KnapsackInstance, KnapsackSolution
@@ -22,9 +21,8 @@ from ..instance import KnapsackInstance, KnapsackSolution
 _WRITTEN_PERCENT = 4
 
 
-@picture(name="capacities")
 def plot(instance: KnapsackInstance, solution: KnapsackSolution) -> go.Figure:
-    """What the chosen items take of every capacity.
+    """Draw what part of every capacity the chosen items take.
 
     An item has the same colour in all rows; items lie in the order of their groups.
     """

@@ -6,8 +6,9 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gadgetopt.system.declaring import method
-from gadgetopt.system.result import MethodOutcome
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .graham import makespan_s
@@ -16,9 +17,10 @@ from .graham import makespan_s
 Part = tuple[int, Any]
 
 
-@method(kind="approximation", reference="Karmarkar and Karp 1982")
-def differencing(instance: ParallelMachinesInstance) -> MethodOutcome:
-    r"""Joins the two partial schedules of the largest differences until one is left.
+def differencing(
+    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    r"""Return the schedule of the largest differencing method.
 
     The makespan is at most
 
@@ -30,6 +32,8 @@ def differencing(instance: ParallelMachinesInstance) -> MethodOutcome:
     Parameters
     ----------
     instance : ParallelMachinesInstance
+    limits, rng
+        Not used: the algorithm is fast and deterministic.
 
     Notes
     -----

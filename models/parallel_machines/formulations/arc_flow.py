@@ -35,7 +35,6 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.declaring import formulation
 
 from ..algorithms.graham import list_schedule, makespan_s
 from ..counting import combinatorial_bound
@@ -81,15 +80,8 @@ def network(instance: ParallelMachinesInstance, longest_s: int) -> Network:
     return Network(tuple(sorted(nodes)), tuple(arcs))
 
 
-@formulation(
-    name="arc_flow",
-    model_class="ILP",
-    strength="exact",
-    equations="(F1)-(F6)",
-    backends=("highs", "cpsat"),
-)
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Machines as paths through the times at which jobs can start.
+    """Build (F1)-(F6).
 
     Raises
     ------
@@ -110,15 +102,8 @@ def build_packing(instance: ParallelMachinesInstance, capacity_s: int) -> pyo.Co
     return _flow(instance, capacity_s, pyo.NonNegativeIntegers)
 
 
-@formulation(
-    name="arc_flow_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(F1)-(F5)",
-    backends=("highs",),
-)
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Its linear relaxation: fractional paths."""
+    """Build the linear relaxation of (F1)-(F6)."""
     return _model(instance, pyo.NonNegativeReals, pyo.UnitInterval)
 
 

@@ -2,13 +2,7 @@
 
 from hypothesis import strategies as st
 
-from gadgetopt.models.bgl.partition.proving.certificate.cuts import (
-    AtMost,
-    Clique,
-    Cycle,
-    Star,
-    Tree,
-)
+from gadgetopt.models.bgl.partition.cuts import AtMost, Clique, Cycle, Star, Tree
 
 
 @st.composite

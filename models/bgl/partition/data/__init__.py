@@ -1,1 +1,0 @@
-"""Instances: generators (`generate`) and importers of graphs (`importers`)."""

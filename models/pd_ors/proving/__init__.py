@@ -1,1 +1,0 @@
-"""What proves bounds and optima: certificates and their checks, bounds, exact methods."""
