@@ -21,15 +21,15 @@ import time
 import numpy as np
 
 from gadgetopt.models.a_srpt import PROBLEM
-from gadgetopt.models.a_srpt.exact.pool_program import solve_program
-from gadgetopt.models.a_srpt.generate.presets import pool
-from gadgetopt.models.a_srpt.generate.random_jobs import random_instance
+from gadgetopt.models.a_srpt.data.generate.presets import pool
+from gadgetopt.models.a_srpt.data.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.instance import ASrptInstance
+from gadgetopt.models.a_srpt.proving.certificate.start_costs import better_starts
+from gadgetopt.models.a_srpt.proving.exact.pool_program import solve_program
+from gadgetopt.models.a_srpt.proving.exact.server_assignment import servers_for
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
 from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
-from gadgetopt.models.a_srpt.subproblems.server_assignment import servers_for
-from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status

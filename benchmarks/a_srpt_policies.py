@@ -23,15 +23,21 @@ import numpy as np
 
 from gadgetopt.models.a_srpt.algorithms import METHODS as ALGORITHMS
 from gadgetopt.models.a_srpt.baselines import METHODS as BASELINES
-from gadgetopt.models.a_srpt.bounds import METHODS as BOUNDS
-from gadgetopt.models.a_srpt.certificate import check_bound
+from gadgetopt.models.a_srpt.data.generate.presets import paper
+from gadgetopt.models.a_srpt.data.generate.random_jobs import (
+    random_instance,
+    random_type,
+)
+from gadgetopt.models.a_srpt.data.importers.traces import (
+    muri,
+    philly,
+)
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.generate.presets import paper
-from gadgetopt.models.a_srpt.generate.random_jobs import random_instance, random_type
-from gadgetopt.models.a_srpt.importers.traces import muri, philly
 from gadgetopt.models.a_srpt.instance import ASrptInstance
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
+from gadgetopt.models.a_srpt.proving.bounds import METHODS as BOUNDS
+from gadgetopt.models.a_srpt.proving.certificate.check import check_bound
 from gadgetopt.models.a_srpt.subproblems.mapper import MAPPINGS, graph_of
 from gadgetopt.system.declaration import Method
 from gadgetopt.system.result import Limits

@@ -31,16 +31,19 @@ import numpy as np
 from processor_clock import processor_s
 
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
-from gadgetopt.models.a_srpt.algorithms.a_srpt_workload import a_srpt_workload
-from gadgetopt.models.a_srpt.baselines.price_guided import price_guided
-from gadgetopt.models.a_srpt.bounds.ascent import FloatPool
-from gadgetopt.models.a_srpt.bounds.price import price_bound
-from gadgetopt.models.a_srpt.bounds.server_price import server_price_bound
-from gadgetopt.models.a_srpt.certificate import check_bound
+from gadgetopt.models.a_srpt.data.generate.presets import recurring
+from gadgetopt.models.a_srpt.data.importers.traces import (
+    muri,
+    philly,
+)
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.generate.presets import recurring
-from gadgetopt.models.a_srpt.importers.traces import muri, philly
+from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
+from gadgetopt.models.a_srpt.proving.bounds.ascent import FloatPool
+from gadgetopt.models.a_srpt.proving.bounds.price import price_bound
+from gadgetopt.models.a_srpt.proving.bounds.price_guided import price_guided
+from gadgetopt.models.a_srpt.proving.bounds.server_price import server_price_bound
+from gadgetopt.models.a_srpt.proving.certificate.check import check_bound
 from gadgetopt.models.a_srpt.relaxations import busy_time_bound, pool_of, release_bound
 from gadgetopt.system.result import Limits, MethodOutcome
 

@@ -21,14 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.adsp.rates.certificate import check_bound
-from gadgetopt.models.adsp.rates.exact.sweep import sweep
-from gadgetopt.models.adsp.rates.generate.presets import paper as paper_rates
-from gadgetopt.models.adsp.rates.generate.presets import uniform
+from gadgetopt.models.adsp.rates.data.generate.presets import paper as paper_rates
+from gadgetopt.models.adsp.rates.data.generate.presets import uniform
 from gadgetopt.models.adsp.rates.instance import AdspRatesInstance
+from gadgetopt.models.adsp.rates.proving.certificate.check import check_bound
+from gadgetopt.models.adsp.rates.proving.exact.sweep import sweep
+from gadgetopt.models.adsp.training.data.generate.presets import paper as paper_training
+from gadgetopt.models.adsp.training.data.generate.presets import (
+    quickstart,
+    slow,
+)
 from gadgetopt.models.adsp.training.evaluate import components
-from gadgetopt.models.adsp.training.generate.presets import paper as paper_training
-from gadgetopt.models.adsp.training.generate.presets import quickstart, slow
 from gadgetopt.models.adsp.training.instance import (
     Adacomm,
     Adsp,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.models.bgl.partition.algorithms.bgl import bgl_parts
-from gadgetopt.models.bgl.partition.generate import presets
+from gadgetopt.models.bgl.partition.data.generate import presets
 from gadgetopt.models.bgl.partition.graph import Graph
 from gadgetopt.models.bgl.partition.instance import BglPartitionInstance
 from gadgetopt.system.files import Document

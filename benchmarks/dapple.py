@@ -22,8 +22,12 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.dapple.generate.networks import HARDWARE, NETWORKS, paper
-from gadgetopt.models.dapple.generate.presets import random_chain
+from gadgetopt.models.dapple.data.generate.networks import (
+    HARDWARE,
+    NETWORKS,
+    paper,
+)
+from gadgetopt.models.dapple.data.generate.presets import random_chain
 from gadgetopt.models.dapple.instance import DappleInstance
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

@@ -24,7 +24,7 @@ import numpy as np
 
 from gadgetopt.models.dapple.algorithms.public_planner import dapple_code
 from gadgetopt.models.dapple.baselines.parallel import data_parallel
-from gadgetopt.models.dapple.importers.profiles import dapple_profile
+from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.instance import DappleInstance
 from gadgetopt.pieces.pipeline.communication import allreduce_factor
 from gadgetopt.pieces.pipeline.plan import Plan

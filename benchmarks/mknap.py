@@ -23,11 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gadgetopt.models.knapsack.data.importers.reading import (
-    NamedKnapsack,
-    read_mmkp,
-    read_orlib,
-)
+from gadgetopt.models.knapsack.data.importers.reading import NamedKnapsack, read_mmkp, read_orlib
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import solve_mip

@@ -27,14 +27,14 @@ import numpy as np
 
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.baselines import strategies
+from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
-from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance, OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.labels import label_text
 from gadgetopt.models.oneflow_sbp.pictures.phases import phase_of
+from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
+from gadgetopt.models.oneflow_sbp.proving.lagrangian import Pricing
 from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
-from gadgetopt.models.oneflow_sbp.subproblems.lagrangian import Pricing
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

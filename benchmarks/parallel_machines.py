@@ -25,10 +25,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.parallel_machines.data.generate.presets import (
-    non_uniform,
-    uniform,
-)
+from gadgetopt.models.parallel_machines.data.generate.presets import non_uniform, uniform
 from gadgetopt.models.parallel_machines.instance import ParallelMachinesInstance
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.standard_form import StandardForm, compile_model

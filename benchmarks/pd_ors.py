@@ -27,7 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.pd_ors.generate.presets import desk, paper
+from gadgetopt.models.pd_ors.data.generate.presets import (
+    desk,
+    paper,
+)
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document

@@ -22,7 +22,7 @@ import numpy as np
 
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.baselines import oasis
-from gadgetopt.models.pd_ors.generate.presets import paper
+from gadgetopt.models.pd_ors.data.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
 from gadgetopt.models.pd_ors.subproblems import kernel
 from gadgetopt.models.pd_ors.subproblems.prices import PriceTable

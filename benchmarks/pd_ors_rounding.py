@@ -21,7 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from gadgetopt.models.pd_ors.generate.presets import paper
+from gadgetopt.models.pd_ors.data.generate.presets import paper
 from gadgetopt.models.pd_ors.subproblems.slot_relaxation import SlotLp
 from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 from gadgetopt.pieces.bicriteria import (

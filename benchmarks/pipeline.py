@@ -26,9 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gadgetopt.models.dapple.importers.profiles import dapple_profile
+from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
+from gadgetopt.models.spp.data.importers.profiles import pipedream_profile
 from gadgetopt.models.spp.formulations.schedule import build as scheduling_model
-from gadgetopt.models.spp.importers.profiles import pipedream_profile
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.exact_orders.exact_schedule import exact_schedule

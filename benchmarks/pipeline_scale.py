@@ -22,8 +22,8 @@ from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
 from gadgetopt.models.spp.algorithms.device_order import device_orders
 from gadgetopt.models.spp.algorithms.prm import Prm
 from gadgetopt.models.spp.algorithms.spp import spp
-from gadgetopt.models.spp.generate.presets import paper
-from gadgetopt.models.spp.importers.profiles import pipedream_profile
+from gadgetopt.models.spp.data.generate.presets import paper
+from gadgetopt.models.spp.data.importers.profiles import pipedream_profile
 from gadgetopt.models.spp.instance import SppInstance
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.dispatch import dispatch

@@ -27,10 +27,7 @@ from unittest.mock import patch
 import numpy as np
 from processor_clock import interrupt_after, processor_clock, processor_s
 
-from gadgetopt.models.knapsack.data.generate.presets import (
-    multiple_choice,
-    paper,
-)
+from gadgetopt.models.knapsack.data.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.instance import KnapsackInstance
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack import core, enumeration, sharpening

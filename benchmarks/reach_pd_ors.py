@@ -26,11 +26,11 @@ import numpy as np
 from processor_clock import processor_clock, processor_s
 
 from gadgetopt.models.pd_ors import PROBLEM
+from gadgetopt.models.pd_ors.data.generate.presets import paper
 from gadgetopt.models.pd_ors.evaluate import evaluate
-from gadgetopt.models.pd_ors.exact.portfolio import portfolio
 from gadgetopt.models.pd_ors.formulations import compact
-from gadgetopt.models.pd_ors.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
+from gadgetopt.models.pd_ors.proving.exact.portfolio import portfolio
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs, solve_model
 from gadgetopt.system.result import Limits

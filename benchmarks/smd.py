@@ -17,11 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.smd.algorithms.smd import greedy, smd
+from gadgetopt.models.smd.algorithms.smd import smd
 from gadgetopt.models.smd.baselines.policies import esw, optimus
+from gadgetopt.models.smd.data.generate.presets import (
+    independent_limits,
+    paper,
+    planted,
+)
 from gadgetopt.models.smd.formulations.collapsed import collapsed
 from gadgetopt.models.smd.formulations.columns import all_columns
-from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
+from gadgetopt.models.smd.heuristics.greedy import greedy
 from gadgetopt.models.smd.instance import SmdInstance
 from gadgetopt.numbers.tolerance import Number, agrees
 from gadgetopt.pieces.knapsack.core import cg_core

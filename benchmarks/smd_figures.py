@@ -18,10 +18,14 @@ import numpy as np
 
 from gadgetopt.models.smd.algorithms.smd import smd
 from gadgetopt.models.smd.baselines.policies import esw, optimus
+from gadgetopt.models.smd.data.generate.presets import (
+    SgdMode,
+    paper,
+    planted,
+)
 from gadgetopt.models.smd.evaluate import evaluate
-from gadgetopt.models.smd.exact.optimum import exact
-from gadgetopt.models.smd.generate.presets import SgdMode, paper, planted
 from gadgetopt.models.smd.instance import SmdInstance
+from gadgetopt.models.smd.proving.exact.optimum import exact
 from gadgetopt.system.result import Limits
 
 #: Read off the plots, to about 1 % of the axis.

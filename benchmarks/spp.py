@@ -17,7 +17,7 @@ import argparse
 import numpy as np
 import pyomo.environ as pyo
 
-from gadgetopt.models.spp.generate import presets
+from gadgetopt.models.spp.data.generate import presets
 from gadgetopt.models.spp.instance import SppInstance
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.standard_form import compile_model

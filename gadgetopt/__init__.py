@@ -33,7 +33,9 @@ summary(store or comparison, by)
 write_report(store, out)
     Write a store as one page for the browser.
 method(system)
-    Declare a function of yours as a method of a system.
+    Declare a function of yours as a method of a system. Likewise formulation(system),
+    generator(system), importer(system), guarantee(system), picture(system), statement(system) and
+    trainer(system).
 load_plugin(path)
     Add the methods of a file of yours to their systems; `Extension` holds further parts.
 
@@ -70,19 +72,26 @@ _HOME = {
     "Extension": "system.extension",
     "compare": "api.running",
     "export": "api.making",
+    "formulation": "system.declaring",
     "formulations": "reporting.formulations",
     "generate": "api.making",
+    "generator": "system.declaring",
+    "guarantee": "system.declaring",
     "import_": "api.making",
+    "importer": "system.declaring",
+    "picture": "system.declaring",
     "plot": "api.looking",
     "load_plugin": "system.plugins",
-    "method": "system.extension",
+    "method": "system.declaring",
     "problem": "system.registry",
     "problems": "system.registry",
     "ratios": "api.running",
     "read": "system.files",
     "show": "api.looking",
     "solve": "api.running",
+    "statement": "system.declaring",
     "summary": "reporting.summary",
+    "trainer": "system.declaring",
     "verify": "api.running",
     "write": "system.files",
     "write_report": "reporting.html_report",
@@ -101,11 +110,16 @@ __all__ = [
     "Status",
     "compare",
     "export",
+    "formulation",
     "formulations",
     "generate",
+    "generator",
+    "guarantee",
     "import_",
+    "importer",
     "load_plugin",
     "method",
+    "picture",
     "plot",
     "problem",
     "problems",
@@ -113,7 +127,9 @@ __all__ = [
     "read",
     "show",
     "solve",
+    "statement",
     "summary",
+    "trainer",
     "verify",
     "write",
     "write_report",
@@ -129,7 +145,17 @@ if TYPE_CHECKING:
     from gadgetopt.reporting.html_report import write_report
     from gadgetopt.reporting.summary import summary
     from gadgetopt.runs.comparison import Entry
-    from gadgetopt.system.extension import Extension, method
+    from gadgetopt.system.declaring import (
+        formulation,
+        generator,
+        guarantee,
+        importer,
+        method,
+        picture,
+        statement,
+        trainer,
+    )
+    from gadgetopt.system.extension import Extension
     from gadgetopt.system.files import Document, read, write
     from gadgetopt.system.plugins import load_plugin
     from gadgetopt.system.registry import problem, problems

@@ -77,7 +77,7 @@ def show(
     --------
     >>> import gadgetopt
     >>> print(gadgetopt.show("knapsack", "direct").splitlines()[0])
-    direct: a binary variable for every item
+    direct: A binary variable for every item
     """
     from gadgetopt.reporting.words import spaced
     from gadgetopt.system.features import features_of

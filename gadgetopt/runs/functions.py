@@ -21,8 +21,9 @@ from gadgetopt.errors import InputError
 from gadgetopt.runs.function_code import FunctionCode, is_loose
 from gadgetopt.runs.source_code import distribution_of
 from gadgetopt.system.declaration import Origin
-from gadgetopt.system.extension import Adapted, Extension, extension_of
+from gadgetopt.system.extension import Extension, extension_of
 from gadgetopt.system.plugins import Plugged
+from gadgetopt.system.references import Adapted
 
 #: What a method is labelled with that has no file: one of a notebook or an interactive session.
 NO_FILE = "function"

@@ -9,8 +9,9 @@ from pathlib import Path
 from gadgetopt.errors import InputError
 from gadgetopt.runs.rows import run_key
 from gadgetopt.runs.source_code import SourceCode
+from gadgetopt.system.declaration import GROUPS
 from gadgetopt.system.files import Document, find_instances, read_instance
-from gadgetopt.system.methods import GROUPS, knows, select
+from gadgetopt.system.methods import knows, select
 from gadgetopt.system.result import Limits
 
 #: Seeds are below this: integers in SQLite have 64 bits.

@@ -27,8 +27,8 @@ from gadgetopt.system.declaration import (
     Problem,
     Reference,
 )
-from gadgetopt.system.extension import Adapted
 from gadgetopt.system.methods import find_method
+from gadgetopt.system.references import Adapted, Beside
 from gadgetopt.system.registry import declared_in, problem
 
 LIBRARY = "gadgetopt"
@@ -150,7 +150,7 @@ def _functions(declared: Part) -> list[Any]:
 
 def _module(part: Any) -> str | None:
     """Return the module name of a function or class, or of a reference to one."""
-    while isinstance(part, functools.partial | Adapted):
+    while isinstance(part, functools.partial | Adapted | Beside):
         part = part.func if isinstance(part, functools.partial) else part.function
     if isinstance(part, Reference):
         module = part.target.partition(":")[0]

@@ -24,9 +24,10 @@ from gadgetopt.system.data import (
     PositiveFloat,
     PositiveInt,
 )
+from gadgetopt.system.declaration import GROUPS
 from gadgetopt.system.files import find_instances, validate
 from gadgetopt.system.generation import Series, checked_series, write_series
-from gadgetopt.system.methods import GROUPS, find_method, knows
+from gadgetopt.system.methods import find_method, knows
 from gadgetopt.system.output import write_text
 from gadgetopt.system.plugins import plugged
 from gadgetopt.system.reading import read_text

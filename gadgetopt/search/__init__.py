@@ -2,4 +2,5 @@
 
 clock   elapsed time, time left within the limits, seconds per phase
 state   incumbent, dual bound with its certificate, trace
+seeds   random numbers of methods that run once
 """

@@ -7,6 +7,7 @@ linear               compile, solve, check and load a linear model
 recheck              an incumbent checked against rows and bounds, without the solver
 highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
+columns              the columns of a restricted master, and what each stands for
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
 through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK; nonlinear models
 formulations         formulations as methods: the gate of all models, backends, options, measures

@@ -15,6 +15,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.constant import constant_of, with_constant, without_large_constant
 from gadgetopt.solvers.exact_optimum.bases import basis_of
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import NO_RAY, SolverOutcome
@@ -82,7 +83,9 @@ def solve_form(
     if not form.columns:
         return _without_columns(form)
     clock = Clock(limits)
+    whole, form = form, without_large_constant(form)
     scaling = scaling_of(form)
+    constant_left_out = form is not whole
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     highs = pass_form(form)
     passed_s = clock.elapsed_s
@@ -91,7 +94,8 @@ def solve_form(
         # HiGHS says "unbounded or infeasible"; find out which.
         outcome = unbounded_or_infeasible(form, clock.limits(), seed)
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
-    return scaling.restored(outcome)
+    outcome = scaling.restored(outcome)
+    return with_constant(outcome, whole) if constant_left_out else outcome
 
 
 def pass_form(form: StandardForm) -> highspy.Highs:
@@ -139,11 +143,12 @@ def pass_form(form: StandardForm) -> highspy.Highs:
 def _without_columns(form: StandardForm) -> SolverOutcome:
     if np.any(form.row_lower > 0) or np.any(form.row_upper < 0):
         return SolverOutcome(Status.INFEASIBLE)
+    constant = constant_of(form)
     return SolverOutcome(
         Status.OPTIMAL,
         values=np.empty(0),
-        objective=form.offset,
-        bound=form.offset,
+        objective=constant,
+        bound=constant,
         row_duals=np.zeros(len(form.rows)),
     )
 

@@ -187,7 +187,10 @@ def _too_large_for_doubles(form: StandardForm, limits: Limits, seed: int) -> Sol
 
 
 def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOutcome:
-    """Return an outcome with the rounded incumbent's objective; not optimal if a gap opens."""
+    """Return an outcome with the rounded incumbent's objective; not optimal if a gap opens.
+
+    Over integers it is exact, else its nearest double.
+    """
     if outcome.values is None:
         return outcome
     try:
@@ -195,9 +198,10 @@ def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOu
     except ModelRefused:
         objective = float(form.c @ outcome.values) + form.offset
     try:
-        objective = float(objective)
+        double = float(objective)
     except OverflowError:
         return _failed(outcome, "the objective is beyond the range of doubles")
+    objective = objective if form.integer.all() else double
     return with_honest_bound(with_objective(form, outcome, objective), form.sense)
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.numbers.tolerance import Number
+from gadgetopt.numbers.tolerance import Number, simplest_rational
 from gadgetopt.system.result import Status, TracePoint
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class SolverOutcome:
         The incumbent, one value per column of the compiled model (or per variable index of a
         native CP-SAT model). Shape (columns,).
     objective, bound : Number or None
-        Objective of the incumbent and dual bound, in the model's own sense and scale; exact (int or
-        Fraction) if the backend computes with integers.
+        Objective of the incumbent and dual bound, in the model's own sense and scale. The objective
+        is exact (int or Fraction) if all columns are integers, the bound if the backend computes
+        with integers. Else they are the nearest doubles; `exact` and `exact_values` are exact.
     limit_hit : str or None
         "time_s", "memory_mb", "gap" (the requested relative gap) or "interrupted", if that stopped
         the solve.
@@ -132,7 +133,8 @@ def with_honest_bound(outcome: SolverOutcome, sense: str) -> SolverOutcome:
     size = max(abs(Fraction(objective)), abs(Fraction(bound)), Fraction(1))
     near = apart <= Fraction(CLOSED) * size
     if beyond and near:
-        return replace(outcome, bound=objective)
+        weaker = no_better(objective, "max" if sense == "min" else "min")
+        return replace(outcome, bound=weaker if isinstance(bound, float) else objective)
     if beyond:
         reason = f"its bound {bound} is refuted by its incumbent of {objective}"
         return replace(outcome, status=Status.FEASIBLE, bound=None, root_bound=None, reason=reason)
@@ -143,6 +145,29 @@ def with_honest_bound(outcome: SolverOutcome, sense: str) -> SolverOutcome:
             reason=f"its incumbent has the objective {objective}, and its bound is {bound}",
         )
     return outcome
+
+
+def no_better(x: Number, sense: str) -> float:
+    """Return the nearest double of an objective, or the next one if the nearest is better.
+
+    A double stands for the simplest rational that rounds to it.
+
+    Raises
+    ------
+    OverflowError
+        If it is beyond the range of doubles.
+
+    Examples
+    --------
+    >>> no_better(Fraction(1, 10), "min"), no_better(2**53 + 1, "min"), no_better(2**53 + 1, "max")
+    (0.1, 9007199254740994.0, 9007199254740992.0)
+    """
+    double = float(x)
+    if not math.isfinite(double) or isinstance(x, float) or simplest_rational(double) == x:
+        return double
+    if double < x if sense == "min" else double > x:
+        return math.nextafter(double, math.inf if sense == "min" else -math.inf)
+    return double
 
 
 def plain_number(

@@ -115,7 +115,7 @@ def objective_of(form: StandardForm, values: Floats) -> Exact:
     return total.numerator if total.denominator == 1 else total
 
 
-def with_objective(form: StandardForm, outcome: SolverOutcome, objective: float) -> SolverOutcome:
+def with_objective(form: StandardForm, outcome: SolverOutcome, objective: Number) -> SolverOutcome:
     """Return an outcome with the objective of its mended incumbent."""
     status, reason = outcome.status, outcome.reason
     if status is Status.OPTIMAL and not closed(form, objective, outcome.bound):
@@ -125,7 +125,7 @@ def with_objective(form: StandardForm, outcome: SolverOutcome, objective: float)
 
 
 def closed(form: StandardForm, objective: Number, bound: Number | None) -> bool:
-    """Return True if an objective in doubles meets a bound."""
+    """Return True if an objective meets a bound in doubles."""
     if bound is None:
         return False
     unit = float(np.abs(form.c).max(initial=0.0))

@@ -6,17 +6,23 @@ Everything after a part's name is given by keyword, so that a declaration labels
 from __future__ import annotations
 
 import functools
-import importlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.pyomo_numbers import know_fractions
 from gadgetopt.numbers.tolerance import Number, round_down, round_up
 from gadgetopt.system.display import Displayed
+from gadgetopt.system.references import Parts, Reference, resolved
+
+__all__ = [
+    "GROUPS", "KINDS", "PARTS", "Assumption", "Checked", "Citation", "Formulation", "Generator",
+    "Guarantee", "Importer", "Kind", "Method", "ModelClass", "Origin", "Part", "Parts", "Picture",
+    "Problem", "Reference", "Sense", "Statement", "Strength", "Trainer", "integral", "resolved",
+]  # fmt: skip
 
 Sense = Literal["min", "max"]
 ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
@@ -30,48 +36,8 @@ KINDS: tuple[Kind, ...] = (
     "heuristic",
     "baseline",
 )
-
-
-class Reference:
-    """A function or class named by module and attribute, imported when it is first used.
-
-    Declaring a problem this way keeps `gadgetopt list` from importing a solver. A test resolves
-    every reference of every problem.
-    """
-
-    def __init__(self, package: str, target: str):
-        self.package = package
-        self.target = target
-
-    def resolve(self) -> Any:
-        """Import the module and return its attribute."""
-        module, _, attribute = self.target.partition(":")
-        found = getattr(importlib.import_module(f".{module}", self.package), attribute)
-        know_fractions()
-        return found
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Import the object and call it."""
-        return self.resolve()(*args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"{self.package}.{self.target}"
-
-
-def resolved(part: Any) -> Any:
-    """Return the object that a lazy `Reference` names; return anything else unchanged."""
-    return part.resolve() if isinstance(part, Reference) else part
-
-
-@dataclass(frozen=True)
-class Parts:
-    """`Parts(__name__)("module:function")` is a lazy `Reference` into a system's own folder."""
-
-    package: str
-
-    def __call__(self, target: str) -> Reference:
-        """Return the reference to `module:attribute` of this folder."""
-        return Reference(self.package, target)
+#: Words that select several methods at once.
+GROUPS = ("all", "default", *KINDS)
 
 
 @functools.cache  # reading annotations takes a hundred times as long as the checks
@@ -121,9 +87,18 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Part(Checked):
-    """A named part of a system; `origin` is None for the parts that the system itself declares."""
+    """A named part of a system.
+
+    Attributes
+    ----------
+    origin : Origin or None
+        None for the parts that the system itself declares.
+    room : str
+        The folder of the system that it was found in, such as `proving/exact`.
+    """
 
     origin: Origin | None = None
+    room: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -140,12 +115,16 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator(Part):
-    """A preset of instances: `(rng, **parameters) -> instance`. `parameters` holds the defaults."""
+    """A preset of instances: `(rng, **parameters) -> instance`.
+
+    `parameters` holds the defaults, `choices` the allowed values of enumerated parameters.
+    """
 
     name: str = field(kw_only=False)
     summary: str
     generate: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +138,7 @@ class Importer(Part):
     summary: str
     read: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     help: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -348,12 +328,29 @@ class Picture(Part):
     of: Literal["solution", "instance"] = "solution"
 
 
+#: The fields of a problem that hold its parts.
+PARTS = (
+    "generators",
+    "importers",
+    "formulations",
+    "methods",
+    "guarantees",
+    "pictures",
+    "trainers",
+    "statements",
+)
+_parts_of = Reference("gadgetopt.system", "rooms:parts_of")
+
+
 @dataclass(frozen=True, repr=False)
 class Problem(Checked, Displayed):
     """One system: everything that the toolkit needs to know about it.
 
     Attributes
     ----------
+    package : str
+        The package, `__name__`, whose files declare the parts above their functions. They are read
+        when the first of them is asked for. Empty if the parts are given.
     integral_objective : bool
         True if the objective takes integer values only, so that dual bounds may be rounded.
     size : callable
@@ -404,42 +401,55 @@ class Problem(Checked, Displayed):
     integral_objective: bool = False
     fixed_part: str = ""
     objective_limit: str = ""
-    generators: tuple[Generator, ...] = ()
-    importers: tuple[Importer, ...] = ()
-    formulations: tuple[Formulation, ...] = ()
-    methods: tuple[Method, ...] = ()
-    guarantees: tuple[Guarantee, ...] = ()
+    # Without a default in the class, so that parts not given are looked for by `__getattr__`.
+    generators: tuple[Generator, ...] = field(default_factory=tuple)
+    importers: tuple[Importer, ...] = field(default_factory=tuple)
+    formulations: tuple[Formulation, ...] = field(default_factory=tuple)
+    methods: tuple[Method, ...] = field(default_factory=tuple)
+    guarantees: tuple[Guarantee, ...] = field(default_factory=tuple)
     default_method: str = ""
     default_methods: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     certificate_type: Callable[..., Any] | None = None
     check_bound: Callable[..., Any] | None = None
-    pictures: tuple[Picture, ...] = ()
-    trainers: tuple[Trainer, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    pictures: tuple[Picture, ...] = field(default_factory=tuple)
+    trainers: tuple[Trainer, ...] = field(default_factory=tuple)
+    statements: tuple[Statement, ...] = field(default_factory=tuple)
+    package: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        names = {
-            "formulations": [f.name for f in self.formulations],
-            "methods": [m.name for m in self.methods],
-            # One theorem may hold for two methods under different assumptions.
-            "guarantees": [
-                f"{g.name} of {method}" for g in self.guarantees for method in g.methods
-            ],
-            "generators": [g.name for g in self.generators],
-            "importers": [i.format for i in self.importers],
-            "pictures": [p.name for p in self.pictures],
-            "trainers": [t.name for t in self.trainers],
-            "statements": [s.name for s in self.statements],
-        }
+        if self.package and not any(getattr(self, kind) for kind in PARTS):
+            for kind in PARTS:
+                object.__delattr__(self, kind)
+        else:
+            self._check_names()
+
+    if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
+
+        def __getattr__(self, name):
+            """Read the parts of the system's files when the first of them is asked for."""
+            if name not in PARTS or "package" not in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            for kind, parts in _parts_of(self.package).items():
+                object.__setattr__(self, kind, parts)
+            self._check_names()
+            return getattr(self, name)
+
+    def _check_names(self) -> None:
         for name in self.renamed:
-            if name in names["methods"]:
+            if name in self._names("methods"):
                 raise InputError(f"{self._label}: renamed: {name!r} is a method")
-        for part, given in names.items():
-            for name, times in Counter(given).items():
+        for kind in PARTS:
+            for name, times in Counter(self._names(kind)).items():
                 if times > 1:
-                    raise InputError(f"{self._label}: {part}: {name!r} is declared {times} times")
+                    raise InputError(f"{self._label}: {kind}: {name!r} is declared {times} times")
+
+    def _names(self, kind: str) -> list[str]:
+        parts = getattr(self, kind)
+        if kind == "guarantees":  # one theorem may hold for two methods under other assumptions
+            return [f"{part.name} of {method}" for part in parts for method in part.methods]
+        return [part.format if kind == "importers" else part.name for part in parts]
 
 
 def integral(problem: Problem, bound: Number) -> Number:

@@ -1,13 +1,12 @@
-"""What others add to a system: extensions, and functions declared as methods."""
+"""What others add to a system: extensions, and functions declared as parts."""
 
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
-from typing import Any, TypeVar
+from typing import Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import (
@@ -16,17 +15,16 @@ from gadgetopt.system.declaration import (
     Generator,
     Guarantee,
     Importer,
-    Kind,
     Method,
     Origin,
     Part,
     Picture,
     Problem,
+    Statement,
     Trainer,
 )
-from gadgetopt.system.methods import GROUPS, methods
-
-F = TypeVar("F", bound=Callable[..., Any])
+from gadgetopt.system.declaring import check_name, declarations, described, method
+from gadgetopt.system.methods import methods
 
 #: The fields of an extension that hold parts. Guarantees come after the methods they are about.
 ROOMS: dict[str, type[Part]] = {
@@ -37,12 +35,8 @@ ROOMS: dict[str, type[Part]] = {
     "importers": Importer,
     "pictures": Picture,
     "trainers": Trainer,
+    "statements": Statement,
 }
-
-#: Attribute of a function that `method` has declared.
-_MARK = "__gadgetopt_method__"
-
-_NAME = re.compile(r"[A-Za-z_][\w.+-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +47,7 @@ class Extension(Checked):
     ----------
     problem : str
         The system's name; empty for every system.
-    formulations, methods, guarantees, generators, importers, pictures, trainers : tuple
+    formulations, methods, guarantees, generators, importers, pictures, trainers, statements : tuple
         As a `Problem` declares them. A guarantee may be about the system's own methods, too.
     origin : Origin or None
         Set by the toolkit.
@@ -67,6 +61,7 @@ class Extension(Checked):
     importers: tuple[Importer, ...] = ()
     pictures: tuple[Picture, ...] = ()
     trainers: tuple[Trainer, ...] = ()
+    statements: tuple[Statement, ...] = ()
     origin: Origin | None = None
 
     def __post_init__(self) -> None:
@@ -90,13 +85,6 @@ class Extension(Checked):
             for room in ROOMS
         }
         return replace(self, **parts, origin=origin)
-
-
-def check_name(name: str, what: str) -> None:
-    """Refuse a name that no specification could select."""
-    if not _NAME.fullmatch(name) or name in GROUPS:
-        kept = f", other than {', '.join(GROUPS)}" if name in GROUPS else ""
-        raise InputError(f"{what} {name!r}: expected a name of letters, digits, _ . + -{kept}")
 
 
 def joined(problem: Problem, extension: Extension) -> tuple[Problem, list[str]]:
@@ -165,7 +153,7 @@ def extensions_in(value: Any) -> tuple[Extension, ...]:
     Parameters
     ----------
     value : Extension, tuple of Extension, or module
-        Of a module the functions that `method` declares, and its `EXTENSION`.
+        Of a module the functions after `gadgetopt.method` and the like, and its `EXTENSION`.
 
     Raises
     ------
@@ -174,8 +162,8 @@ def extensions_in(value: Any) -> tuple[Extension, ...]:
     """
     if inspect.ismodule(value):
         names = vars(value)
-        functions = {id(f): f for f in names.values() if callable(f) and _MARK in _vars(f)}
-        found = [extension_of(f) for f in functions.values()]
+        functions = {id(f): f for f in names.values() if declarations(f)}
+        found = [e for f in functions.values() for e in _declared_above(f, value.__name__)]
         given = names.get("EXTENSION", ())
     else:
         found, given = [], value
@@ -190,79 +178,7 @@ def extensions_in(value: Any) -> tuple[Extension, ...]:
     return merged(found)
 
 
-def _vars(value: Any) -> Mapping[str, Any]:
-    return getattr(value, "__dict__", {})
-
-
-# -- functions as methods --------------------------------------------------------------------------
-
-
-def method(
-    system: str,
-    name: str | None = None,
-    *,
-    kind: Kind = "heuristic",
-    summary: str | None = None,
-    reference: str = "",
-    stochastic: bool | None = None,
-    choices: Mapping[str, tuple[str, ...]] | None = None,
-) -> Callable[[F], F]:
-    """Declare a function as a method of a system.
-
-    The function is `(instance)`, with `limits` and `rng` after it where it wants them, and with its
-    parameters and their defaults. It returns a solution of the system, None if it finds none, or a
-    `gadgetopt.system.result.MethodOutcome`.
-
-    Parameters
-    ----------
-    system : str
-        The system's name.
-    name : str, optional
-        Default: the function's name.
-    kind : str
-        "exact", "relaxation", "approximation", "online", "heuristic" or "baseline".
-    summary : str, optional
-        Default: the first line of its docstring.
-    reference : str
-        Where it comes from.
-    stochastic : bool, optional
-        Whether it runs once for each seed; default: whether it takes `rng`.
-    choices : mapping, optional
-        The allowed values of enumerated parameters.
-
-    Returns
-    -------
-    callable
-        A decorator that returns the function itself.
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed, or the function needs other arguments.
-
-    Examples
-    --------
-    ::
-
-        @gadgetopt.method("sjf_bco")
-        def lpt(instance):
-            ...
-    """
-    given: dict[str, Any] = {
-        "name": name,
-        "kind": kind,
-        "summary": summary,
-        "reference": reference,
-        "stochastic": stochastic,
-        "choices": choices or {},
-    }
-
-    def declare(function: F) -> F:
-        _as_method(function, **given)
-        setattr(function, _MARK, (system, given))
-        return function
-
-    return declare
+# -- functions as parts ----------------------------------------------------------------------------
 
 
 def as_method(function: Callable[..., Any] | Method) -> tuple[str, Method]:
@@ -277,8 +193,9 @@ def as_method(function: Callable[..., Any] | Method) -> tuple[str, Method]:
     """
     if isinstance(function, Method):
         return "", function
-    system, given = _vars(function).get(_MARK, ("", {}))
-    return system, _as_method(function, **given)
+    declared = next((d for d in declarations(function) if d.kind == "method"), method())
+    made: Method = declared.part(described(function, "method"))
+    return declared.system, made
 
 
 def extension_of(function: Callable[..., Any] | Method) -> Extension:
@@ -287,72 +204,18 @@ def extension_of(function: Callable[..., Any] | Method) -> Extension:
     return Extension(system, methods=(declared,))
 
 
-def _as_method(
-    function: Any,
-    name: str | None = None,
-    kind: Kind = "heuristic",
-    summary: str | None = None,
-    reference: str = "",
-    stochastic: bool | None = None,
-    choices: Mapping[str, tuple[str, ...]] | None = None,
-) -> Method:
-    name = str(name or getattr(function, "__name__", ""))
-    if not callable(function):
-        raise InputError(f"method {function!r}: expected a name or a function")
-    if name in ("", "<lambda>"):
-        raise InputError("method: has no name, expected gadgetopt.method(SYSTEM, NAME)(function)")
-    check_name(name, "method")
-    adapted = Adapted(function, name)
-    documented = (inspect.getdoc(function) or "").splitlines() or [""]
-    return Method(
-        name,
-        kind=kind,
-        summary=documented[0] if summary is None else summary,
-        reference=reference,
-        run=adapted,
-        parameters=adapted.parameters,
-        choices=choices or {},
-        stochastic="rng" in adapted.takes if stochastic is None else stochastic,
-    )
+def _declared_above(function: Callable[..., Any], module: str) -> Iterator[Extension]:
+    """Yield an extension for each part that is declared above a function.
 
-
-class Adapted:
-    """A function with the arguments of a method, given those that it takes.
-
-    Attributes
-    ----------
-    takes : dict
-        Of `limits` and `rng`, those it takes, with its own names for them.
-    parameters : dict
-        Its parameters with their defaults.
+    What a system of the library declares, and a module merely imports, is not repeated.
     """
-
-    def __init__(self, function: Callable[..., Any], name: str):
-        self.function = function
-        self.takes: dict[str, str] = {}
-        self.parameters: dict[str, Any] = {}
-        try:
-            arguments = list(inspect.signature(function).parameters.values())
-        except (TypeError, ValueError):
-            raise InputError(f"method {name!r}: its arguments are not known") from None
-        if not arguments or arguments[0].kind is inspect.Parameter.KEYWORD_ONLY:
-            raise InputError(f"method {name!r}: takes nothing, expected the instance")
-        for argument in arguments[1:]:
-            bare = argument.name.lstrip("_")
-            if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
-                continue
-            if bare in ("limits", "rng"):
-                self.takes[bare] = argument.name
-            elif argument.default is not argument.empty:
-                self.parameters[argument.name] = argument.default
-            else:
-                raise InputError(
-                    f"method {name!r}: needs {argument.name!r}, expected the instance, limits, "
-                    "rng and parameters with defaults"
-                )
-
-    def __call__(self, instance: Any, limits: Any, rng: Any, **parameters: Any) -> Any:
-        """Call the function."""
-        given = {"limits": limits, "rng": rng}
-        taken = {own: given[bare] for bare, own in self.takes.items()}
-        return self.function(instance, **taken, **parameters)
+    for declared in declarations(function):
+        part = declared.part(described(function, declared.kind))
+        if declared.system:
+            more: dict[str, Any] = {f"{declared.kind}s": (part,)}
+            yield Extension(declared.system, **more)
+        elif function.__module__ == module:
+            raise InputError(
+                f"{declared.kind} {_name(part)!r}: names no system, expected "
+                f'@gadgetopt.{declared.kind}("SYSTEM")'
+            )

@@ -13,7 +13,7 @@ import numpy as np
 from gadgetopt.errors import InputError
 from gadgetopt.system.data import Instance
 from gadgetopt.system.declaration import (
-    KINDS,
+    GROUPS,
     Formulation,
     Kind,
     Method,
@@ -22,9 +22,6 @@ from gadgetopt.system.declaration import (
 )
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.system.training import read_arrays
-
-#: Words that select several methods at once.
-GROUPS = ("all", "default", *KINDS)
 
 
 @dataclass(frozen=True)

@@ -148,9 +148,11 @@ def _extended(declared: Problem) -> Problem:
     InputError
         If a plug-in adds a part of a name that is taken.
     """
+    added = _installed_extensions()
+    if not any(e.problem in ("", declared.name) for e in (*added, *_plugged)):
+        return declared  # and its parts need not be read
     from gadgetopt.system.extension import joined
 
-    added = _installed_extensions()
     before = _joined.get(declared.name)
     if before and before[0] is declared and before[1] is added and before[2] is _plugged:
         return before[3]

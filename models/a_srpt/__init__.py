@@ -1,30 +1,18 @@
 """A-SRPT: online scheduling of training jobs in a GPU cluster, guided by a virtual single machine.
 
-Each room declares its own parts:
+The paper: `instance`, `evaluate`, `features`; `iteration_time` and `mapping` of a job;
+`relaxations`, the pool and its formulas; `formulations`, `algorithms`, `baselines`, `guarantees`,
+`statements`; `subproblems`, what they share.
 
-- `instance`, `evaluate`, `certificate`, `features`; `iteration_time` and `mapping` of a job;
-  `relaxations`, `price_checks`, `server_prices`, what the check of bounds computes
-- `formulations`: time-indexed programs, CP-SAT, the mapping problem of one job
-- `bounds`: B0 to B5 and prices of parts of servers
-- `algorithms`: A-SRPT; `guarantees`: its theorems
-- `baselines`: other policies, backfilling, references; `exact`: the pool, then its servers
-- `generate`, `importers`, `pictures`
+Ours: `heuristics`; `proving`: the check of certificates, bounds B0 to B5 and prices of parts of
+servers, and the exact method; `data`: generators and importers of traces; `pictures`.
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -47,8 +35,8 @@ PROBLEM = Problem(
     size=part("instance:size"),
     features=part("features:features"),
     fixed_part="release_cost",
-    certificate_type=part("certificate:ASrptCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:ASrptCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="decomposition",
     default_methods=(
         "a_srpt",
@@ -70,9 +58,10 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

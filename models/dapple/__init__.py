@@ -1,27 +1,30 @@
 """DAPPLE: hybrid data and pipeline parallelism on machines with slow links between them.
 
-- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
+Each room declares its own parts. The paper:
+
+- `instance`, `evaluate`, `features`
 - `formulations`: integer programs of plans with GPUs counted by machine
-- `bounds`: the least head, load and tail over all plans
 - `algorithms`: the paper's planner and its early-backward schedule
 - `baselines`: data parallelism, GPipe, straight pipelines, PipeDream
-- `exact`: all plans by labels, schedules by CP-SAT
-- `guarantees`, `generate`, `importers`, `pictures`
+- `guarantees`, `statements`
+
+Ours:
+
+- `proving`: certificates; the least head, load and tail over all plans; all plans by labels
+- `data`: generators and importers
+- `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
+from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from .data import (
+    generate,
+    importers,
+)
+from .proving import (
     bounds,
     exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -44,8 +47,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:DappleCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:DappleCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="exact_plans",
     default_methods=(
         "data_parallel",
@@ -62,9 +65,9 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

@@ -2,7 +2,7 @@ r"""Certificates of upper bounds on the rate, and their check in exact arithmeti
 
 Every check is a sum, a cut, a minimum arborescence or a cheapest shallow tree in rational numbers;
 no linear program is solved. Node numbers are the instance's. The checks, with their proofs, are in
-`certificate_checks.py`, those of restricted trees in `restriction_checks.py`.
+`checks.cuts_and_prices`, those of restricted trees in `checks.restricted_trees`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,17 @@ from gadgetopt.system.data import (
     Rational,
 )
 
-from .certificate_checks import cut_family_bound, partition_bound, prices_bound
+from .checks.cuts_and_prices import (
+    cut_family_bound,
+    partition_bound,
+    prices_bound,
+)
+from .checks.restricted_trees import (
+    bottleneck_bound,
+    equal_trees_bound,
+    shallow_prices_bound,
+)
 from .instance import ForestPackingInstance, Stage
-from .restriction_checks import bottleneck_bound, equal_trees_bound, shallow_prices_bound
 
 Nodes = tuple[NonNegativeInt, ...]
 

@@ -17,13 +17,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, formulations, guarantees, heuristics, pictures, statements
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="knapsack",
     title="Multi-dimensional and multiple-choice knapsack",
     citation=Citation(
@@ -44,11 +41,4 @@ PROBLEM = Problem(
     check_bound=part("proving.certificate:check_bound"),
     default_method="cg_core",
     default_methods=("frieze_clarke", "greedy", "lagrangian", "surrogate", "cg_core"),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(*algorithms.METHODS, *heuristics.METHODS, *exact.METHODS, *bounds.METHODS),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

@@ -1,16 +1,19 @@
 """OneFlow SBP: how every tensor of a network is split, copied or left as partial sums.
 
-Each room declares its own parts:
+Each room declares its own parts. The paper:
 
-- `instance`, `evaluate`, `certificate`, `features`
+- `instance`, `evaluate`, `features`
 - `labels`, `operators`, `signatures`, `boxing`, `tables`: what the instance derives
 - `formulations`: the quadratic program, its linearisations, and a constraint program
-- `bounds`: linear relaxation, memory priced in, reparametrisation
 - `algorithms`: the compiler's pass and the auto-parallel search
 - `baselines`: strategies chosen by hand
-- `generate`, `importers`: networks in training, and those of ONNX files
+- `statements`
+
+Ours:
+
+- `proving`: certificates; memory priced in, reparametrisation; elimination, and branch and bound
+- `data`: networks in training, and those of ONNX files
 - `pictures`: plans, their edges, memory, phases
-- `exact`: elimination, and branch and bound around it
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
@@ -18,13 +21,17 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 from . import (
     algorithms,
     baselines,
-    bounds,
-    exact,
     formulations,
-    generate,
-    importers,
     pictures,
     statements,
+)
+from .data import (
+    generate,
+    importers,
+)
+from .proving import (
+    bounds,
+    exact,
 )
 
 part: Parts = Parts(__name__)
@@ -47,8 +54,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:OneFlowSbpCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:OneFlowSbpCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="branch_and_bound",
     default_methods=(
         "compiler_greedy",
@@ -63,9 +70,9 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
     statements=statements.STATEMENTS,

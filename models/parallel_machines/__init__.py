@@ -17,20 +17,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    formulations,
-    guarantees,
-    heuristics,
-    pictures,
-    statements,
-)
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="parallel_machines",
     title="Makespan on identical parallel machines, P||Cmax",
     citation=Citation(
@@ -59,17 +49,4 @@ PROBLEM = Problem(
         "combinatorial",
         "bin_search",
     ),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

@@ -2,18 +2,9 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -34,8 +25,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:PdOrsCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:PdOrsCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="portfolio",
     default_methods=(
         "pd_ors",

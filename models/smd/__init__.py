@@ -1,25 +1,25 @@
 """SMD: admission of training jobs with reservations, and workers and servers for each.
 
-- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
-- `iteration_time`, `ps_worker`: time of an iteration, and of a job with w workers and p servers
-- `best_gain`, `exhaustion`: what the check of a certificate computes for one job, and for all
+The paper:
+
+- `instance`, `evaluate`, `features`; `iteration_time`, `ps_worker`: time of an iteration, and of a
+  job with w workers and p servers
+- `formulations`, `algorithms`, `baselines`, `guarantees`, `statements`
 - `subproblems`: the problem of one job
-- `formulations`, `bounds`, `algorithms`, `guarantees`, `baselines`, `exact`, `generate`, `pictures`
+
+Ours:
+
+- `heuristics`: best pairs, admitted greedily
+- `proving`: certificates and their check, bounds, exact methods
+- `data`: generators
+- `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
+from .data import generate
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -41,8 +41,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:SmdCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:SmdCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="cg_core",
     default_methods=(
         "smd",
@@ -56,7 +56,13 @@ PROBLEM = Problem(
     ),
     generators=generate.GENERATORS,
     formulations=formulations.FORMULATIONS,
-    methods=(*algorithms.METHODS, *baselines.METHODS, *exact.METHODS, *bounds.METHODS),
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *heuristics.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+    ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,

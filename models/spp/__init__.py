@@ -1,29 +1,30 @@
 """SPP: synchronous pipelines on any cluster - stages, replicas, mapping and execution order.
 
-Each room declares its own parts:
+Each room declares its own parts. The paper:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
+- `instance`, `evaluate`, `features`; `work`: all work, spread evenly
 - `formulations`: integer programs of the load, of the bound and of the makespan; CP-SAT
-- `bounds`: even work, least load, least head-load-tail bound
 - `algorithms`: RDO, PRM, PE and SPP
 - `baselines`: data parallelism, GPipe, PipeDream, DAPPLE, HetPipe
-- `exact`: all plans below the incumbent, each scheduled
+- `guarantees`, `statements`
+
+Ours:
+
+- `proving`: certificates; even work, least load and bound; the search of all plans
+- `data`: generators and importers
 - `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
+from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from .data import (
+    generate,
+    importers,
+)
+from .proving import (
     bounds,
     exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -45,8 +46,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:SppCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:SppCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="exact_spp",
     default_methods=(
         "spp",
@@ -64,9 +65,9 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

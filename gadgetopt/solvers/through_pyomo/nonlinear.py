@@ -21,6 +21,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.compiler import CONSTANT_TOLERANCE, TriviallyInfeasibleError
+from gadgetopt.solvers.constant import with_constant
 from gadgetopt.solvers.outcome import NAMES, SolverOutcome, with_honest_bound
 from gadgetopt.solvers.recheck import (
     FEASIBILITY_TOLERANCE,
@@ -39,7 +40,7 @@ from gadgetopt.solvers.standard_form import (
 )
 from gadgetopt.solvers.through_pyomo.incumbent import closed
 from gadgetopt.solvers.through_pyomo.nonlinear_terms import Copier, size_of
-from gadgetopt.solvers.through_pyomo.plain import Plain, add_row, plain_model, with_offset
+from gadgetopt.solvers.through_pyomo.plain import Plain, add_row, plain_model
 from gadgetopt.system.result import Limits, Status
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ class Program:
     def checked(self, outcome: SolverOutcome) -> SolverOutcome:
         """Return an outcome with a checked incumbent and its own objective."""
         if self.cost is None:
-            outcome = with_offset(outcome, self.form.offset)
+            outcome = with_constant(outcome, self.form)
         if outcome.status is Status.UNBOUNDED and outcome.reason is not None:
             return replace(outcome, status=Status.ERROR)
         if outcome.values is None:

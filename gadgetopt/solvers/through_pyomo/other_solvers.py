@@ -26,12 +26,13 @@ from pyomo.opt import SolverFactory, SolverStatus, TerminationCondition
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.constant import with_constant, without_constant
 from gadgetopt.solvers.formulations.backends import INSTALL, installed, program
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
-from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart, with_offset
+from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart
 from gadgetopt.system.result import Limits, Status, solver_log
 
 #: Seeds are below this for every solver.
@@ -77,13 +78,14 @@ def solve_form(
     InputError, ModelRefused
         As `solve_plain`.
     """
+    whole, form = form, without_constant(form)
     scaling = scaling_of(form)
     form = scaling.scaled(form)
     clock = Clock(limits)
     outcome = solve_plain(plain_model(form), limits, seed, given, backend=backend)
     if outcome.status is Status.UNBOUNDED:
         outcome = told_apart(form, outcome, clock.limits(), seed)
-    return scaling.restored(with_offset(outcome, form.offset))
+    return with_constant(scaling.restored(outcome), whole)
 
 
 def solve_plain(

@@ -27,7 +27,6 @@ from pyomo.core.expr.relational_expr import inequality
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import Limits
@@ -91,23 +90,9 @@ def told_apart(
     """Return whether a linear model that a solver calls unbounded is that, or infeasible."""
     from gadgetopt.solvers.highs import unbounded_or_infeasible
 
-    told = unbounded_or_infeasible(replace(form, offset=0.0), limits, seed)
+    told = unbounded_or_infeasible(form, limits, seed)
     return replace(
         told, phases_s=outcome.phases_s, counts=outcome.counts, versions=outcome.versions
-    )
-
-
-def with_offset(outcome: SolverOutcome, offset: float) -> SolverOutcome:
-    """Return the outcome on a plain model with the constant of the objective added."""
-
-    def of(x: Number | None) -> Number | None:
-        return None if x is None else float(x) + offset
-
-    return replace(
-        outcome,
-        objective=of(outcome.objective),
-        bound=of(outcome.bound),
-        root_bound=of(outcome.root_bound),
     )
 
 

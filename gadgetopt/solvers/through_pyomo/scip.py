@@ -15,11 +15,12 @@ from pyomo.contrib.solver.common.results import Results, SolutionStatus, Termina
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.constant import with_constant, without_constant
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
-from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart, with_offset
+from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart
 from gadgetopt.system.result import Limits, Status, solver_log
 
 #: Largest seed that SCIP accepts.
@@ -45,6 +46,7 @@ def solve_form(
         If SCIP would take a number of the model for zero or for infinite.
     """
     clock = Clock(limits)
+    whole, form = form, without_constant(form)
     scaling = scaling_of(form)
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     sizes = np.abs(form.A.data)
@@ -57,7 +59,7 @@ def solve_form(
     outcome = solve_plain(plain_model(form), limits, seed, warm_start, given)
     if outcome.status is Status.UNBOUNDED:
         outcome = told_apart(form, outcome, clock.limits(), seed)
-    return scaling.restored(with_offset(outcome, form.offset))
+    return with_constant(scaling.restored(outcome), whole)
 
 
 def solve_plain(

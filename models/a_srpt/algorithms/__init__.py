@@ -4,7 +4,6 @@
 - `virtual_machine`: the preemptive single machine that guides it.
 - `a_srpt`: the guide, and how long a job may wait for a better place.
 - `guided_queue`: the queue and its scan.
-- `a_srpt_workload`: a variant of ours, with another order of the queue.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -13,14 +12,14 @@ from ..subproblems.names import MAPPINGS, PREDICTORS
 
 part: Parts = Parts(__name__)
 
-_CHOICES = {
+CHOICES = {
     "mapping": MAPPINGS,
     "predictor": PREDICTORS,
     "guide": ("srpt", "wspt", "wsrpt"),
     "virtual_alpha": ("heuristic", "min", "max"),
     "queue_order": ("virtual_completion", "workload"),
 }
-_DEFAULTS = {
+DEFAULTS = {
     "mapping": "heavy_edge",
     "predictor": "oracle",
     "noise_sd": 0.0,
@@ -40,26 +39,8 @@ METHODS = (
         summary="follows a virtual preemptive machine; waits for a better place while that may pay",
         reference="A-SRPT; dispatch and delay rules reconstructed",
         run=part("a_srpt:a_srpt"),
-        parameters=_DEFAULTS,
-        choices=_CHOICES,
-        stochastic=True,
-    ),
-    Method(
-        name="a_srpt_workload",
-        kind="online",
-        summary="A-SRPT with its queue ordered by workload, a faster guide and longer patience",
-        reference="this project",
-        run=part("a_srpt_workload:a_srpt_workload"),
-        parameters={
-            **_DEFAULTS,
-            "mapping": "best_of",
-            "virtual_speed": 1.5,
-            "queue_order": "workload",
-            "delay_factor": 10.0,
-            "comm_threshold": 1.1,
-            "consolidation_slack": 0.05,
-        },
-        choices=_CHOICES,
+        parameters=DEFAULTS,
+        choices=CHOICES,
         stochastic=True,
     ),
 )

@@ -12,10 +12,13 @@ from gadgetopt.system.result import Limits
 from ..algorithms import METHODS as ALGORITHMS
 from ..baselines import METHODS as BASELINES
 from ..evaluate import duration_ticks, iteration_time
+from ..heuristics import METHODS as HEURISTICS
 from ..instance import ASrptInstance, ASrptSolution
 
 #: Policies drawn, A-SRPT first. What needs no predictions is offline.
-POLICIES = (*ALGORITHMS, *(method for method in BASELINES if "predictor" in method.parameters))
+POLICIES = tuple(
+    method for method in (*ALGORITHMS, *BASELINES, *HEURISTICS) if "predictor" in method.parameters
+)
 
 #: A picture must not take minutes.
 MOST_JOBS = 5000

@@ -9,14 +9,21 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.reporting.figures import BAR, BLUE, INK, MINT, TEMPLATE
 from gadgetopt.system.result import Limits
 
-from ..bounds.combinatorial import busy_time, release, srpt
-from ..bounds.price import price_bound
-from ..bounds.server_price import server_price_bound
-from ..bounds.time_indexed import time_indexed_bound
-from ..bounds.transportation import transportation_bound
-from ..certificate import ASrptCertificate, proved
 from ..evaluate import evaluate
 from ..instance import ASrptInstance, ASrptSolution
+from ..proving.bounds.combinatorial import (
+    busy_time,
+    release,
+    srpt,
+)
+from ..proving.bounds.price import price_bound
+from ..proving.bounds.server_price import server_price_bound
+from ..proving.bounds.time_indexed import time_indexed_bound
+from ..proving.bounds.transportation import transportation_bound
+from ..proving.certificate.check import (
+    ASrptCertificate,
+    proved,
+)
 
 #: Bounds from the simplest on, and seconds for each.
 _RUNGS = {

@@ -10,10 +10,10 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.reporting.figures import BLUE, BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.search.clock import Clock
 
-from ..bounds.price import good_prices
 from ..evaluate import evaluate
 from ..guarantees.guide import durations_of
 from ..instance import ASrptInstance, ASrptSolution
+from ..proving.bounds.price import good_prices
 from ..relaxations import pool_of
 
 #: Intervals of the price function that is drawn, and jobs up to which it is the best one.

@@ -1,30 +1,26 @@
 """Commit rates against a model of the error: how often each worker commits in a check period.
 
-Each room declares its own parts:
+The paper:
 
-- `instance`, `evaluate`, `certificate`, `features`; `tables` of steps; `staircase` and
-  `momentum_labels`, which certificates are checked by
+- `instance`, `evaluate`, `features`; `tables` of steps
 - `formulations`: as it stands, one-hot, tables in CP-SAT
-- `bounds`: Lagrangian, of the momentum cap
 - `algorithms`: Algorithm 1 on the model
 - `baselines`: equal rates, rates by speed, as often as possible
-- `exact`: threshold sweep, labels, outer approximation
-- `guarantees`, `generate`, `pictures`
+- `guarantees`, `statements`
+
+Ours:
+
+- `proving`: certificates and their check; the Lagrangian bound of the momentum cap; threshold
+  sweep, labels, outer approximation
+- `data`: generators
+- `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from .data import generate
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -45,8 +41,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:AdspRatesCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:AdspRatesCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="exact_rates",
     default_methods=(
         "adsp",
@@ -61,9 +57,9 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

@@ -1,21 +1,26 @@
 """Training: which policy of committing updates reaches a loss soonest, in a simulation that learns.
 
-Each room declares its own parts:
+The paper:
 
-- `instance`, `evaluate`, `certificate`, `features`; `simulator` with `policies`, `tasks`, `ticks`
-  and `reward`
+- `instance`, `evaluate`, `features`; `simulator` with `policies`, `tasks`, `ticks` and `reward`
 - `algorithms`: ADSP with its online search
 - `baselines`: BSP, SSP, Fixed ADACOMM, ADACOMM; ADSP+ and ADSP++, which try rates beforehand
-- `bounds`: first arrivals
-- `exact`: every policy that is offered
-- `guarantees`, `generate`, `pictures`, `statements`
+- `guarantees`, `statements`
+
+Ours:
+
+- `proving`: certificates and their check, the bound by first arrivals, every policy offered
+- `data`: generators
+- `pictures`
 
 There are no formulations: what a policy takes is known only by running it.
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, generate, guarantees, pictures, statements
+from . import algorithms, baselines, guarantees, pictures, statements
+from .data import generate
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -36,8 +41,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:AdspTrainingCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:AdspTrainingCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="all_policies",
     default_methods=(
         "adsp",

@@ -1,28 +1,32 @@
 """BGL's partition: which graph-store server stores which node.
 
-Each room declares its own parts:
+Each room declares its own parts. The paper:
 
-- `instance`, `graph`, `requests`, `terms`: the graph, and the weights of its pairs, exactly
-- `evaluate`, `certificate`, `elimination`, `cuts`, `features`, `generate`, `importers`, `pictures`
+- `instance`, `graph`, `requests`: the graph, and the weights of its pairs, exactly
+- `evaluate`, `features`
 - `formulations`: the integer program (2) in two linearisations, and clauses
-- `bounds`: stars, isolating cuts, semidefinite bounds, cuts, elimination that forgets
 - `algorithms`: BGL's blocks and score
-- `baselines`: random, hash, LDG, Fennel, METIS, PaGraph, multi-start
-- `exact`: elimination with cuts and CP-SAT for what is left; branch and cut; exact on blocks
+- `baselines`: random, hash, LDG, Fennel, METIS, PaGraph
+- `statements`
+
+Ours:
+
+- `heuristics`: multi-start, annealing
+- `proving`: certificates; stars, isolating cuts, semidefinite bounds, cuts, elimination
+- `data`: generators and importers
+- `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
+from . import algorithms, baselines, formulations, heuristics, pictures, statements
+from .data import (
     generate,
     importers,
-    pictures,
-    statements,
+)
+from .proving import (
+    bounds,
+    exact,
 )
 
 part: Parts = Parts(__name__)
@@ -44,8 +48,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:BglPartitionCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:BglPartitionCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="elimination",
     default_methods=(
         "bgl",
@@ -63,9 +67,10 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
     statements=statements.STATEMENTS,

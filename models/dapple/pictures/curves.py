@@ -15,8 +15,8 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.planner import dapple
 from ..baselines.parallel import data_parallel, straight
-from ..bounds.least_bound import least_bound
 from ..instance import DappleInstance
+from ..proving.bounds.least_bound import least_bound
 
 #: Numbers of microbatches, and factors of the bandwidths between machines.
 MICROBATCHES = (1, 2, 4, 8, 16, 32, 64, 128)

@@ -37,11 +37,11 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..bounds.partition import Strength, tree_packing_number
 from ..certificate import EqualTrees, ForestPackingCertificate
+from ..checks.restricted_trees import MOST_COUNTS
 from ..instance import ForestPackingInstance
 from ..network import Network
 from ..outcome import plan_outcome
 from ..packing import required_shares
-from ..restriction_checks import MOST_COUNTS
 from .cable_trees import (
     EdgeTree,
     TreeUnion,

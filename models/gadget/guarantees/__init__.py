@@ -13,9 +13,12 @@ GUARANTEES = (
         statement="OPT / ALG <= 2 over all slots",
         reference="Theorem 6, proof repaired",
         standing="proven",
-        methods=("gadget_exact",),
+        methods=("gadget",),
         ratio=part("ratios:theorem_6_ratio"),
-        assumptions=(Assumption("utilities are concave", part("ratios:concave")),),
+        assumptions=(
+            Assumption("utilities are concave", part("ratios:concave")),
+            Assumption("every slot is solved exactly", part("ratios:slots_exact")),
+        ),
     ),
     Guarantee(
         "Theorem 8",
@@ -23,9 +26,12 @@ GUARANTEES = (
         "beta and gamma; no ratio if capacities are respected",
         reference="Theorem 8",
         standing="claimed",
-        methods=("gadget", "gadget_rounding"),
+        methods=("gadget",),
         ratio=part("ratios:theorem_8_ratio"),
-        assumptions=(Assumption("there is one slot", part("ratios:one_slot")),),
+        assumptions=(
+            Assumption("there is one slot", part("ratios:one_slot")),
+            Assumption("slots are solved by Algorithm 2", part("ratios:slots_by_algorithm_2")),
+        ),
     ),
     Guarantee(
         "Theorem 10",
@@ -33,8 +39,11 @@ GUARANTEES = (
         "exceeded by beta and gamma; no ratio if capacities are respected",
         reference="Theorem 10",
         standing="claimed",
-        methods=("gadget", "gadget_rounding"),
+        methods=("gadget",),
         ratio=part("ratios:theorem_10_ratio"),
-        assumptions=(Assumption("utilities are concave", part("ratios:concave")),),
+        assumptions=(
+            Assumption("utilities are concave", part("ratios:concave")),
+            Assumption("slots are solved by Algorithm 2", part("ratios:slots_by_algorithm_2")),
+        ),
     ),
 )

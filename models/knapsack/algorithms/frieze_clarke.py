@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack import frieze_clarke as on_arrays
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import KnapsackInstance
@@ -15,22 +14,24 @@ from ..scaling import scaled
 from ..subproblems.outcome import outcome_of
 
 
+@method(kind="approximation", reference="Frieze and Clarke 1984")
 def frieze_clarke(
     instance: KnapsackInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     k: int = 2,
     complete: bool = False,
     enumeration: Literal["pruned", "literal"] = "pruned",
 ) -> MethodOutcome:
-    r"""Return the best rounded linear program over all sets of at most k items.
+    r"""Every set of k items, then the linear relaxation rounded down.
+
+    Return the best rounded linear program over all sets of at most k items.
 
     The profit is at least :math:`\frac{k}{k+m} OPT` with m rows (Frieze and Clarke 1984).
 
     Parameters
     ----------
-    instance, limits, rng
+    instance, limits
         Deterministic.
     k : int
         Size of the largest sets.

@@ -23,19 +23,34 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
+from gadgetopt.system.declaring import formulation
 
 from ..instance import KnapsackInstance, KnapsackSolution
 
 Exact = int | Fraction
 
 
+@formulation(
+    name="direct",
+    model_class="ILP",
+    strength="exact",
+    equations="(K1)-(K4)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: KnapsackInstance) -> pyo.ConcreteModel:
-    """Build (K1)-(K4)."""
+    """A binary variable for every item."""
     return _model(instance, pyo.Binary)
 
 
+@formulation(
+    name="lp_relaxation",
+    model_class="LP",
+    strength="relaxation",
+    equations="(K1)-(K3)",
+    backends=("highs",),
+)
 def build_relaxation(instance: KnapsackInstance) -> pyo.ConcreteModel:
-    """Build (K1)-(K3) with variables between 0 and 1."""
+    """Linear relaxation: fractions of items."""
     return _model(instance, pyo.UnitInterval)
 
 

@@ -22,9 +22,24 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ..instance import KnapsackInstance
 
 
+def single_items(instance: KnapsackInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if every group is one item that may be left out."""
+    return not instance.multiple_choice
+
+
+@guarantee(
+    name="Frieze-Clarke",
+    statement="profit >= k / (k + m) OPT with m rows",
+    reference="Frieze and Clarke 1984",
+    standing="proven",
+    methods=("frieze_clarke",),
+    assumptions={"every group is one item that may be left out": single_items},
+)
 def frieze_clarke_ratio(
     instance: KnapsackInstance, parameters: Mapping[str, Any]
 ) -> Fraction | None:
@@ -33,8 +48,3 @@ def frieze_clarke_ratio(
     if k >= instance.num_items:
         return Fraction(1)
     return Fraction(k + rows, k) if k > 0 else None
-
-
-def single_items(instance: KnapsackInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if every group is one item that may be left out."""
-    return not instance.multiple_choice

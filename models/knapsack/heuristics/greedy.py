@@ -9,14 +9,18 @@ from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import shares
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import KnapsackInstance
 from ..scaling import scaled
 
 
-def greedy(instance: KnapsackInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return a greedy choice: by density, or by exchanges within groups; no guarantee.
+@method(kind="baseline", reference="greedy")
+def greedy(instance: KnapsackInstance, limits: Limits) -> MethodOutcome:
+    """By profit per part of the fullest row; exchanges within groups.
+
+    Return a greedy choice: by density, or by exchanges within groups; no guarantee.
 
     Raises
     ------

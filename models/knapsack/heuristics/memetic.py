@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.pieces.knapsack.cardinality import incumbent
@@ -11,7 +9,9 @@ from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import KnapsackInstance
@@ -19,14 +19,14 @@ from ..scaling import scaled
 from ..subproblems.outcome import outcome_of
 
 
+@method(kind="heuristic", reference="Chu and Beasley 1998")
 def memetic(
     instance: KnapsackInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     children: int = 1_000_000,
 ) -> MethodOutcome:
-    """Return the best packing of a genetic algorithm with repair and exchanges; no guarantee.
+    """Genetic algorithm with repair by prices, exchanges and restarts.
 
     Chu and Beasley's algorithm (1998) with our start, exchanges and restarts. The bound is that of
     the linear relaxation.
@@ -36,8 +36,6 @@ def memetic(
     instance
     limits : Limits
         Ends the search earlier: the result then depends on the machine, else only on the seed.
-    rng : numpy.random.Generator
-        Gives the seed.
     children : int
         Children to breed; fewer if the bound is met.
 
@@ -46,6 +44,7 @@ def memetic(
     ModelRefused
         If groups have several items or need one, or the numbers have too many digits.
     """
+    rng = fixed_rng()
     if instance.multiple_choice:
         raise ModelRefused("the memetic search takes single items that may be left out")
     if children < 0:

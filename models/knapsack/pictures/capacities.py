@@ -13,6 +13,7 @@ from gadgetopt.reporting.figures import (
     PALETTE,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import KnapsackInstance, KnapsackSolution
@@ -21,8 +22,9 @@ from ..instance import KnapsackInstance, KnapsackSolution
 _WRITTEN_PERCENT = 4
 
 
+@picture(name="capacities")
 def plot(instance: KnapsackInstance, solution: KnapsackSolution) -> go.Figure:
-    """Draw what part of every capacity the chosen items take.
+    """What the chosen items take of every capacity.
 
     An item has the same colour in all rows; items lie in the order of their groups.
     """

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from gadgetopt.system.declaring import statement
 from gadgetopt.system.files import Document
 from gadgetopt.trust.statements import Finding, tested_ratio
 
 
+@statement(
+    name="frieze-clarke",
+    source="Frieze and Clarke 1984",
+    statement="the scheme with sets of k items has at least k/(k + m) of the optimum",
+    verdict="holds",
+    grade="holds",
+    proof="models/knapsack/guarantees/ratios.py",
+    witness=True,
+    command="compare {} --methods frieze_clarke,cg_core",
+)
 def frieze_clarke(document: Document) -> Finding:
     """Two rows and five items."""
     return tested_ratio(document, "Frieze-Clarke", "frieze_clarke", "cg_core")

@@ -10,15 +10,8 @@ from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.solvers.dual_bounds import LARGEST_DENOMINATOR
 from gadgetopt.system.result import MethodOutcome, Status
 
-from ..instance import (
-    KnapsackInstance,
-    KnapsackSolution,
-)
-from ..multipliers import (
-    KnapsackCertificate,
-    floor_to_unit,
-    lagrangian_bound,
-)
+from ..instance import KnapsackInstance, KnapsackSolution
+from ..multipliers import KnapsackCertificate, floor_to_unit, lagrangian_bound
 from ..scaling import ScaledKnapsack
 
 

@@ -27,7 +27,7 @@ _MATCH, _SAMPLES = -10, -1
 def compiler_greedy(
     instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Return the signatures that the compiler infers.
+    """Return the signatures that the compiler infers. The same result as `plain`, tested.
 
     Operators are visited in topological order. Data is split by samples, S(0) on every dimension. A
     variable is broadcast, unless its label is pinned. Any other operator takes the signature of the

@@ -22,10 +22,13 @@ from ..algorithms.inference import compiler_greedy
 from ..baselines import strategies
 from ..evaluate import evaluate
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
-from ..subproblems.elimination import OutOfTime
+from ..proving.elimination import OutOfTime
+from ..proving.lagrangian import (
+    Point,
+    Pricing,
+)
 from ..subproblems.graph import FORBIDDEN
 from ..subproblems.label_graph import label_graph
-from ..subproblems.lagrangian import Point, Pricing
 from .plan import unit_text
 
 #: Prices tried, and seconds for all of them.

@@ -14,10 +14,10 @@ import plotly.graph_objects as go
 from gadgetopt.reporting.figures import BLUE, GREY, ORANGE, TEMPLATE, YELLOW
 from gadgetopt.system.result import Limits
 
-from ..exact.elimination import elimination
-from ..generate.networks import perceptron
+from ..data.generate.networks import perceptron
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution, Placement
 from ..labels import PARTIAL, axis_of
+from ..proving.exact.elimination import elimination
 
 #: Batches and widths, and layers of the perceptrons.
 SIZES = tuple(2**k for k in range(5, 14))

@@ -6,9 +6,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .graham import makespan_s
@@ -17,10 +16,9 @@ from .graham import makespan_s
 Part = tuple[int, Any]
 
 
-def differencing(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the schedule of the largest differencing method.
+@method(kind="approximation", reference="Karmarkar and Karp 1982")
+def differencing(instance: ParallelMachinesInstance) -> MethodOutcome:
+    r"""Joins the two partial schedules of the largest differences until one is left.
 
     The makespan is at most
 
@@ -32,8 +30,6 @@ def differencing(
     Parameters
     ----------
     instance : ParallelMachinesInstance
-    limits, rng
-        Not used: the algorithm is fast and deterministic.
 
     Notes
     -----

@@ -5,17 +5,15 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 
 
-def list_scheduling(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the schedule that gives each job, in the order given, to the least loaded machine.
+@method(kind="approximation", reference="Graham 1966")
+def list_scheduling(instance: ParallelMachinesInstance) -> MethodOutcome:
+    r"""Each job in the order given, on the machine with the least load.
 
     The makespan is at most
 
@@ -23,12 +21,11 @@ def list_scheduling(
 
     in any order of the jobs, and for some order that much (Graham 1966).
 
+    Of equally loaded machines the first is taken.
+
     Parameters
     ----------
     instance : ParallelMachinesInstance
-    limits, rng
-        Not used: the algorithm is fast and deterministic. Of equally loaded machines the first is
-        taken.
 
     Notes
     -----
@@ -42,10 +39,11 @@ def list_scheduling(
     return _scheduled(instance, range(len(instance.processing_s)))
 
 
-def lpt(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the list schedule of the jobs in order of their length, longest first.
+@method(kind="approximation", reference="Graham 1969")
+def lpt(instance: ParallelMachinesInstance) -> MethodOutcome:
+    r"""List scheduling, longest job first.
+
+    Return the list schedule of the jobs in order of their length, longest first.
 
     The makespan is at most
 
@@ -53,11 +51,11 @@ def lpt(
 
     and that much for every m on the instances of `generate.graham_lpt` (Graham 1969).
 
+    Jobs of equal length go by index, equally loaded machines too.
+
     Parameters
     ----------
     instance : ParallelMachinesInstance
-    limits, rng
-        Not used. Jobs of equal length go by index, equally loaded machines too.
 
     Notes
     -----

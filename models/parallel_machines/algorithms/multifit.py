@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .graham import makespan_s
 
 
+@method(kind="approximation", reference="Coffman, Garey and Johnson 1978")
 def multifit(
     instance: ParallelMachinesInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     steps: int = 10,
 ) -> MethodOutcome:
-    r"""Return the best packing that first-fit decreasing finds at k bisected capacities.
+    r"""Bisection of the capacity into which first-fit decreasing packs the jobs.
 
     The makespan is at most
 
@@ -34,8 +33,6 @@ def multifit(
     instance : ParallelMachinesInstance
     limits : Limits
         `time_s` stops the bisection between two steps.
-    rng : numpy.random.Generator
-        Not used: the algorithm is deterministic.
     steps : int, default 10
         k, the number of bisections. The authors report no gain beyond 7 (reconstructed: recalled).
 

@@ -35,6 +35,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..algorithms.graham import list_schedule, makespan_s
 from ..counting import combinatorial_bound
@@ -80,8 +81,15 @@ def network(instance: ParallelMachinesInstance, longest_s: int) -> Network:
     return Network(tuple(sorted(nodes)), tuple(arcs))
 
 
+@formulation(
+    name="arc_flow",
+    model_class="ILP",
+    strength="exact",
+    equations="(F1)-(F6)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (F1)-(F6).
+    """Machines as paths through the times at which jobs can start.
 
     Raises
     ------
@@ -102,8 +110,15 @@ def build_packing(instance: ParallelMachinesInstance, capacity_s: int) -> pyo.Co
     return _flow(instance, capacity_s, pyo.NonNegativeIntegers)
 
 
+@formulation(
+    name="arc_flow_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(F1)-(F5)",
+    backends=("highs",),
+)
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation of (F1)-(F6)."""
+    """Its linear relaxation: fractional paths."""
     return _model(instance, pyo.NonNegativeReals, pyo.UnitInterval)
 
 

@@ -20,17 +20,33 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .numbers import check_digits
 
 
+@formulation(
+    name="assignment",
+    model_class="ILP",
+    strength="exact",
+    equations="(A1)-(A4)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (A1)-(A4)."""
+    """A binary variable for every job and machine; all machines alike."""
     return assignment_model(instance, pyo.Binary, pyo.NonNegativeIntegers)
 
 
+@formulation(
+    name="assignment_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(A1)-(A3)",
+    backends=("highs",),
+)
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation of (A1)-(A4)."""
+    """Its linear relaxation: the mean load."""
     return assignment_model(instance, pyo.UnitInterval, pyo.NonNegativeReals)
 
 

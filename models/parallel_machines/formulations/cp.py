@@ -15,15 +15,16 @@ is free. (C3) orders equal jobs.
 
 from __future__ import annotations
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.graham import list_schedule, makespan_s
@@ -105,16 +106,16 @@ class CumulativeModel:
         return ParallelMachinesSolution.of(jobs_of)
 
 
-def cp_cumulative(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve (C1)-(C3) with CP-SAT, from the schedule of LPT.
+@method(kind="exact", reference="(C1)-(C3)", formulation="cumulative", backend="cpsat")
+def cp_cumulative(instance: ParallelMachinesInstance, limits: Limits) -> MethodOutcome:
+    """Start times, and no more than m jobs at a time (native CP-SAT).
 
     Raises
     ------
     ModelRefused
         If the processing times together have too many digits.
     """
+    rng = fixed_rng()
     if instance.total_s >= 2**53:
         raise ModelRefused(f"processing_s: {instance.total_s} s together have too many digits")
     clock = Clock(limits)

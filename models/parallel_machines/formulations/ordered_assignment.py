@@ -19,17 +19,26 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..counting import combinatorial_bound
 from ..instance import ParallelMachinesInstance
-from .assignment import assignment_model
+from .assignment import assignment_model, decode
 
 #: Terms of (O2) of a model that is still built.
 MOST_TERMS = 2_000_000
 
 
+@formulation(
+    name="ordered_assignment",
+    model_class="ILP",
+    strength="exact",
+    equations="(A1)-(A4), (O1)-(O3)",
+    decode=decode,
+    backends=("highs", "cpsat"),
+)
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (A1)-(A4) and (O1)-(O3).
+    """Machines ordered by their longest job, makespan at least the combinatorial bound.
 
     Raises
     ------

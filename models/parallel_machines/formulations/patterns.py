@@ -31,6 +31,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..algorithms.graham import list_schedule, makespan_s
 from ..counting import combinatorial_bound
@@ -65,8 +66,15 @@ def enumerate_patterns(instance: ParallelMachinesInstance, longest_s: int) -> li
     return [pattern for pattern, _ in found]
 
 
+@formulation(
+    name="patterns",
+    model_class="ILP",
+    strength="exact",
+    equations="(P1)-(P6)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (P1)-(P6).
+    """An integer variable for every set of jobs that a machine can have.
 
     Raises
     ------

@@ -20,10 +20,19 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.system.declaring import guarantee
+
 if TYPE_CHECKING:
     from ..instance import ParallelMachinesInstance
 
 
+@guarantee(
+    name="Graham 1966",
+    statement="makespan <= (2 - 1/m) OPT in any order of the jobs",
+    reference="Graham 1966",
+    standing="proven",
+    methods=("list_scheduling",),
+)
 def list_scheduling_ratio(
     instance: ParallelMachinesInstance, _parameters: Mapping[str, Any]
 ) -> Fraction:
@@ -31,16 +40,44 @@ def list_scheduling_ratio(
     return 2 - Fraction(1, instance.machines)
 
 
+@guarantee(
+    name="Graham 1969",
+    statement="makespan <= (4/3 - 1/(3m)) OPT, longest job first",
+    reference="Graham 1969",
+    standing="proven",
+    methods=("lpt",),
+)
+@guarantee(
+    name="Michiels et al.",
+    statement="makespan <= (4/3 - 1/(3m)) OPT; 7/6 for two machines",
+    reference="Michiels, Korst, Aarts and van Leeuwen 2007; Fischetti and Martello 1987",
+    standing="proven",
+    methods=("differencing",),
+)
 def lpt_ratio(instance: ParallelMachinesInstance, _parameters: Mapping[str, Any]) -> Fraction:
     """Return 4/3 - 1/(3m), for LPT and for differencing."""
     return Fraction(4, 3) - Fraction(1, 3 * instance.machines)
 
 
+@guarantee(
+    name="Yue",
+    statement="makespan <= (13/11 + 2^-k) OPT after k steps",
+    reference="Yue 1990",
+    standing="proven",
+    methods=("multifit",),
+)
 def multifit_ratio(_instance: ParallelMachinesInstance, parameters: Mapping[str, Any]) -> Fraction:
     """Return 13/11 + 2^-k after k steps of bisection."""
     return Fraction(13, 11) + _left_open(parameters)
 
 
+@guarantee(
+    name="Coffman-Garey-Johnson",
+    statement="makespan <= (1.22 + 2^-k) OPT after k steps",
+    reference="Coffman, Garey and Johnson 1978",
+    standing="proven",
+    methods=("multifit",),
+)
 def multifit_first_ratio(
     _instance: ParallelMachinesInstance, parameters: Mapping[str, Any]
 ) -> Fraction:

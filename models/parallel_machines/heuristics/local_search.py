@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.differencing import difference
@@ -22,6 +23,7 @@ MOST_BITS = 2**25
 _FIRST_FIT_STEPS = 12
 
 
+@method(kind="heuristic", reference="this project")
 def local_search(
     instance: ParallelMachinesInstance,
     limits: Limits,
@@ -29,7 +31,7 @@ def local_search(
     *,
     kicks: int = 2000,
 ) -> MethodOutcome:
-    """Return the best schedule of a local search over pairs of machines.
+    """Best of LPT, MULTIFIT and differencing; then balances pairs of machines.
 
     It starts from the best of LPT, first-fit decreasing and differencing. The most loaded machine
     is paired with others, and the jobs of both divided as evenly as possible by dynamic

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BAR, INK, PALE, PALETTE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..counting import combinatorial_bound
 from ..evaluate import evaluate
@@ -17,8 +18,9 @@ _WRITTEN_SHARE = 0.03
 MOST_MACHINES = 60
 
 
+@picture(name="loads")
 def draw(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution) -> go.Figure:
-    """Draw the jobs of each machine and the lower bound that counting gives.
+    """The jobs of each machine, and the combinatorial lower bound as a line.
 
     The assignment is feasible. Machines are ordered by load. Jobs of one processing time have one
     colour.

@@ -21,12 +21,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from gadgetopt.system.data import (
-    Certificate,
-    Data,
-    NonNegativeInt,
-    PositiveInt,
-)
+from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
 
 from ..counting import (
     MOST_CELLS,

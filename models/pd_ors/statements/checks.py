@@ -11,9 +11,10 @@ import numpy as np
 from gadgetopt.numbers.tolerance import decimal_rational, exceeds
 from gadgetopt.pieces.rounding import packing_factor
 from gadgetopt.system.files import Document
+from gadgetopt.system.generation import find_generator
+from gadgetopt.system.registry import problem
 from gadgetopt.trust.statements import Finding, changed, objective, run, tested_ratio
 
-from ..generate.presets import paper
 from ..guarantees.ratios import DELTA, rounding_log_probability
 from ..instance import PdOrsInstance
 
@@ -62,7 +63,8 @@ def unit_of_a_resource(document: Document) -> Finding:
 
 def probability() -> Finding:
     """The probability for the job of the most samples of the preset `paper`."""
-    instance = paper(np.random.default_rng(0))
+    preset = find_generator(problem("pd_ors"), "paper", "preset")
+    instance: PdOrsInstance = preset.generate(np.random.default_rng(0))
     power = rounding_log_probability(instance) / math.log(10)
     shown = f"preset paper, seed 0, delta = {DELTA:g}: the probability is 10^({power:.3g})"
     return Finding(power > MEANINGLESS, shown)

@@ -1,6 +1,6 @@
 """The paper's algorithms.
 
-- `smd`: the whole of SMD; Algorithm 3 and a greedy choice on best pairs
+- `smd`: the whole of SMD; Algorithm 3 on best pairs
 - `grid_search`: Algorithm 1, a grid over the values of the ratios of one job
 - `rounding`: Algorithm 2, randomised rounding for one job
 - `outer`: admission of jobs, by Algorithm 3, exactly or greedily
@@ -53,12 +53,5 @@ METHODS = (
         reference="Algorithm 3",
         run=part("smd:algorithm_3"),
         parameters={"k": 2, "eps_outer": None, "complete": False},
-    ),
-    Method(
-        "greedy",
-        kind="heuristic",
-        summary="best pairs, admitted by utility over the largest share of a capacity",
-        reference="greedy (reconstructed)",
-        run=part("smd:greedy"),
     ),
 )

@@ -19,20 +19,9 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import Job, SmdInstance, SmdSolution
 from ..subproblems.inner import Pair, best_pair
-from .grid_search import (
-    Grid,
-    Objective,
-    Route,
-    grid_search,
-)
+from .grid_search import Grid, Objective, Route, grid_search
 from .outer import Outer, enumerated_sets, serve
-from .rounding import (
-    Fallback,
-    Zero,
-    best_corner,
-    floor_pair,
-    rounded,
-)
+from .rounding import Fallback, Zero, best_corner, floor_pair, rounded
 from .theorem_values import what_theorems_say
 
 HowRounded = Literal["random", "floor", "corners"]
@@ -72,6 +61,9 @@ def smd(
     complete: bool = False,
 ) -> MethodOutcome:
     r"""Return the decision of SMD: a grid search, a rounding, and a knapsack.
+
+    With reservations charged and the other parameters' defaults it is the same result as `plain`,
+    tested, unless a job has several grid points of the least Psi.
 
     With reservations charged, the repaired grid, every job rounded in the end, and Algorithm 3 or
     an exact knapsack (ratio 1 instead of :math:`(k + R)/k`),
@@ -216,22 +208,6 @@ def algorithm_3(
         outer="frieze_clarke",
         k=k,
         complete=complete,
-    )
-
-
-def greedy(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the best pairs, admitted by utility over the largest share of a capacity.
-
-    For very many jobs (reconstructed): takes O(P) per job, with at most P servers, and a sort.
-    """
-    return serve(
-        instance,
-        limits,
-        rng,
-        lambda _, job: best_pair(job),
-        outer="greedy_density",
-        k=0,
-        complete=False,
     )
 
 

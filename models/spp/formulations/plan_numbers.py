@@ -16,8 +16,8 @@ from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.numbers.units import power_of_two_unit
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 
-from ..certificate import even_work_s
 from ..instance import SppInstance
+from ..work import even_work_s
 
 #: Rows of (P8), (P9) and (P12) of a model that is still built.
 MOST_ROWS = 200_000

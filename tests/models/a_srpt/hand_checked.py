@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from gadgetopt.models.a_srpt.generate.random_jobs import random_instance
+from gadgetopt.models.a_srpt.data.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.a_srpt.evaluate import cut_gbytes, evaluate, iteration_time
-from gadgetopt.models.a_srpt.exact.decomposition import decomposition
 from gadgetopt.models.a_srpt.instance import ASrptSolution, ScheduledJob
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import sparse
+from gadgetopt.models.a_srpt.proving.exact.decomposition import decomposition
 from gadgetopt.runs.comparison import compare
 from gadgetopt.system.result import Limits
 

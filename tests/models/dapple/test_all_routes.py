@@ -8,13 +8,13 @@ import pytest
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.dapple.algorithms.planner import dapple
 from gadgetopt.models.dapple.algorithms.schedules import record
-from gadgetopt.models.dapple.bounds.least_bound import least_bound
-from gadgetopt.models.dapple.certificate import check_bound
 from gadgetopt.models.dapple.evaluate import evaluate
-from gadgetopt.models.dapple.exact.plans import exact_plans
 from gadgetopt.models.dapple.formulations import bound, joint
 from gadgetopt.models.dapple.formulations.cp_joint import cp_joint
 from gadgetopt.models.dapple.instance import DappleSolution
+from gadgetopt.models.dapple.proving.bounds.least_bound import least_bound
+from gadgetopt.models.dapple.proving.certificate import check_bound
+from gadgetopt.models.dapple.proving.exact.plans import exact_plans
 from gadgetopt.pieces.pipeline.all_plans import plan_tables
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule

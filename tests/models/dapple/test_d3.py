@@ -8,11 +8,11 @@ import pytest
 from gadgetopt.models.dapple.algorithms.planner import dapple
 from gadgetopt.models.dapple.algorithms.schedules import record
 from gadgetopt.models.dapple.baselines.parallel import data_parallel
-from gadgetopt.models.dapple.bounds.least_bound import least_bound
+from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.evaluate import evaluate
-from gadgetopt.models.dapple.exact.plans import exact_plans
-from gadgetopt.models.dapple.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.instance import DappleSolution
+from gadgetopt.models.dapple.proving.bounds.least_bound import least_bound
+from gadgetopt.models.dapple.proving.exact.plans import exact_plans
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import shop_of

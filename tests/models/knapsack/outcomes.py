@@ -1,6 +1,7 @@
 """Methods run on an instance, and the value and bound of what they return."""
 
 import numpy as np
+from calling import called
 
 from gadgetopt.models.knapsack.evaluate import evaluate
 from gadgetopt.models.knapsack.proving.certificate import check_bound
@@ -9,7 +10,7 @@ from gadgetopt.system.result import Limits
 
 def run(method, instance, limits=None, **parameters):
     """Run a method with the seed 0."""
-    return method(instance, limits or Limits(), np.random.default_rng(0), **parameters)
+    return called(method, instance, limits or Limits(), np.random.default_rng(0), **parameters)
 
 
 def bound_of(instance, outcome):

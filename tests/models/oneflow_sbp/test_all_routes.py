@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.oneflow_sbp import PROBLEM
-from gadgetopt.models.oneflow_sbp.certificate import check_bound
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
+from gadgetopt.models.oneflow_sbp.proving.certificate.check import check_bound
 from gadgetopt.numbers.tolerance import agrees, exceeds
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.result import Limits, Status

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.pd_ors.data.generate.presets import tiny as draw
 from gadgetopt.models.pd_ors.evaluate import courses, evaluate, utility
-from gadgetopt.models.pd_ors.generate.presets import tiny as draw
 from gadgetopt.models.pd_ors.instance import PdOrsSolution, Placement, SlotPlan
 from gadgetopt.system.files import library, read_instance
 

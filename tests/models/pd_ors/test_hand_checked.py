@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.pd_ors import PROBLEM
-from gadgetopt.models.pd_ors.generate.presets import quickstart
+from gadgetopt.models.pd_ors.data.generate.presets import quickstart
 from gadgetopt.system.files import (
     Document,
     find_instances,

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.smd.data.generate.presets import (
+    independent_limits,
+    paper,
+    planted,
+)
 from gadgetopt.models.smd.evaluate import completion_time_s, evaluate, utility
-from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
 from gadgetopt.models.smd.instance import Allocation, SmdSolution
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.registry import problem

@@ -5,7 +5,7 @@ import pytest
 
 from gadgetopt.models.spp.algorithms.spp import spp
 from gadgetopt.models.spp.baselines.straight import data_parallel
-from gadgetopt.models.spp.importers.profiles import pipedream_profile
+from gadgetopt.models.spp.data.importers.profiles import pipedream_profile
 from gadgetopt.system.result import Limits, Status
 
 from .brute_force import run

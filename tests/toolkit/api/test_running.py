@@ -118,7 +118,7 @@ def test_compare_takes_one_path_and_one_method(tiny):
 def test_solve_and_compare_prove_bounds_if_asked():
     path = "instances/quickstart/knapsack.json"
     result = gadgetopt.solve(path, "direct@highs", certify="600")
-    (entry,) = gadgetopt.compare(path, "direct@highs", certify="60", workers=0)
+    (entry,) = gadgetopt.compare(path, "direct@highs", certify="600", workers=0)
     row = entry.row()
     assert (row["proof_formulation"], row["proof_leaves"] > 1) == ("direct", True)
     assert (row["proof_kind"], row["proof_steps"]) == ("tree", None)

@@ -22,7 +22,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.tolerance import simplest_rational
+from gadgetopt.numbers.tolerance import Number, simplest_rational
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.result import Limits, Status
@@ -244,17 +244,19 @@ def check_objective(
     drawn: Drawn, outcome: SolverOutcome, optimum: Fraction, where: tuple[Any, ...]
 ) -> None:
     """Assert that objective and bound are on their sides of the optimum, and at it if closed."""
-    exact = not isinstance(outcome.objective, float)
     coefficients, constant = drawn.objective
     unit = max(map(abs, (*coefficients, constant, optimum)))
-    slack = 0 if exact else RELATIVE * unit
+
+    def slack(reported: Number) -> Fraction | int:
+        return RELATIVE * unit if isinstance(reported, float) else 0
+
     sign = -1 if drawn.maximise else 1
     worse = sign * (Fraction(outcome.objective) - optimum)
-    assert worse >= -slack, where
+    assert worse >= -slack(outcome.objective), where
     if outcome.bound is not None:
-        assert sign * (optimum - Fraction(outcome.bound)) >= -slack, where
+        assert sign * (optimum - Fraction(outcome.bound)) >= -slack(outcome.bound), where
     if outcome.status is Status.OPTIMAL:
-        assert abs(worse) <= slack, where
+        assert abs(worse) <= slack(outcome.objective), where
 
 
 def main() -> None:

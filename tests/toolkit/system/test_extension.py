@@ -10,7 +10,8 @@ from toy import TOY
 import gadgetopt
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Guarantee, Method, Origin, Picture
-from gadgetopt.system.extension import Extension, as_method, extensions_in, joined, method
+from gadgetopt.system.declaring import method
+from gadgetopt.system.extension import Extension, as_method, extensions_in, joined
 from gadgetopt.system.methods import find_method, knows, methods, select
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -25,7 +26,7 @@ def mine(instance, limits, rng, *, again=2):
 def test_a_function_is_a_method_by_its_name_its_docstring_and_its_arguments():
     system, declared = as_method(method("toy", kind="baseline", reference="folklore")(mine))
     assert (system, declared.name, declared.kind) == ("toy", "mine", "baseline")
-    assert (declared.summary, declared.reference) == ("Say nothing.", "folklore")
+    assert (declared.summary, declared.reference) == ("Say nothing", "folklore")
     assert declared.parameters == {"again": 2}
     assert declared.stochastic
     assert not as_method(lambda_named("plain", lambda instance, limits: None))[1].stochastic

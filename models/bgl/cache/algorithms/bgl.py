@@ -28,6 +28,9 @@ def bgl(
 ) -> MethodOutcome:
     r"""Return the order of BGL with its cache (recalled; details reconstructed).
 
+    With one cache, unit sizes and the parameters' defaults it is the same result as `plain`,
+    tested.
+
     1. Breadth-first sequences of the training nodes from random roots, circularly shifted.
     2. Mini-batches take nodes from the sequences in turn. The number of sequences is the least
        whose shuffling error is below :math:`\sqrt{bw} / n`, with b nodes a batch, w workers and n

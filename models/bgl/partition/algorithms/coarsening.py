@@ -16,8 +16,9 @@ def grow_blocks(graph: Graph, block_cap: int, sources: Ints, pops: int) -> Ints:
 
     Each source begins a block. In a round every block takes the first `pops` nodes of its queue,
     one after the other, and their unvisited neighbours join it, the block of the lowest number
-    first, until it has `block_cap` nodes. Nodes that no front reaches begin blocks of their own,
-    in each of their components as many as it fills, until none is left.
+    first, until it has `block_cap` nodes; what it cannot take is left to the others. Nodes that no
+    front reaches begin blocks of their own, in each of their components as many as it fills, until
+    none is left.
     """
     n = graph.num_nodes
     block = np.full(n, -1, dtype=np.int64)
@@ -43,22 +44,42 @@ def _grow(
             reached, position = graph.neighbours(popped)
             new = block[reached] < 0
             nodes, owner = reached[new].astype(np.int64), active[position[new]]
-            # Of several blocks the first takes a node; positions ascend with blocks.
-            nodes, at = np.unique(nodes, return_index=True)
-            owner = owner[at]
-            order = np.argsort(owner, kind="stable")
-            nodes, owner = nodes[order], owner[order]
-            if len(nodes):
-                begins = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
-                counts = np.diff(np.r_[begins, len(owner)])
-                rank = np.arange(len(owner)) - np.repeat(begins, counts)
-                kept = rank < (cap - size)[owner]
-                nodes, owner = nodes[kept], owner[kept]
-                _append(block, following, nodes, owner, tail, size, first)
+            nodes, owner = _claims(nodes, owner, cap - size)
+            _append(block, following, nodes, owner, tail, size, first)
             head[active] = following[popped]
             active = active[(head[active] >= 0) & (size[active] < cap)]
             if not len(active):
                 break
+
+
+def _claims(nodes: Ints, owner: Ints, room: Ints) -> tuple[Ints, Ints]:
+    """Return which nodes the blocks take that reach them, by block and then by node.
+
+    The block of the lowest number takes a node, in ascending order as many as it has room for. What
+    it has no room for is left to the next block that reaches it.
+
+    Parameters
+    ----------
+    nodes, owner : ndarray of int
+        Pairs of a node and a block that reaches it, by ascending block.
+    room : ndarray of int
+        How many nodes each block may still take.
+    """
+    while True:
+        taken, at = np.unique(nodes, return_index=True)
+        by = owner[at]
+        order = np.argsort(by, kind="stable")
+        taken, by = taken[order], by[order]
+        begins = np.flatnonzero(np.r_[True, by[1:] != by[:-1]]) if len(by) else by
+        counts = np.diff(np.r_[begins, len(by)])
+        rank = np.arange(len(by)) - np.repeat(begins, counts)
+        over = rank >= room[by]
+        if not over.any():
+            return taken, by
+        # Blocks below the first that is full have taken what they will.
+        full = by[over][0]
+        left = (owner != full) | np.isin(nodes, taken[(by == full) & ~over])
+        nodes, owner = nodes[left], owner[left]
 
 
 def _append(

@@ -1,11 +1,9 @@
-"""What BGL was compared with, and what we add: partitions without a guarantee.
+"""What BGL was compared with: partitions without a guarantee.
 
 - `simple`: random and hashed.
 - `streaming`: LDG and Fennel.
 - `metis`: recursive spectral bisection with refinement, and METIS itself.
 - `pagraph`: PaGraph's greedy over training nodes.
-- `multi_start`: BGL's partition from several starts, refined.
-- `annealing`: simulated annealing from BGL's partition.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -70,24 +68,6 @@ METHODS = (
         summary="each training node goes where its neighbourhood has most training nodes",
         reference="Lin et al. 2020, recalled",
         run=part("pagraph:pagraph"),
-        stochastic=True,
-    ),
-    Method(
-        name="multi_start",
-        kind="heuristic",
-        summary="BGL's partition from several starts, repaired and refined; the best",
-        reference="this project",
-        run=part("multi_start:multi_start"),
-        parameters={"starts": 10},
-        stochastic=True,
-    ),
-    Method(
-        name="annealing",
-        kind="heuristic",
-        summary="BGL's partition, annealed with overfull parts charged, and repaired",
-        reference="this project",
-        run=part("annealing:annealing"),
-        parameters={"sweeps": 16_000},
         stochastic=True,
     ),
 )

@@ -6,11 +6,9 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.system.declaring import generator
 
-from ...instance import (
-    Item,
-    KnapsackInstance,
-)
+from ...instance import Item, KnapsackInstance
 
 #: Largest weight in Chu and Beasley's problems.
 _LARGEST_WEIGHT = 1000
@@ -19,15 +17,20 @@ _LARGEST_WEIGHT = 1000
 _LARGEST_KHAN_WEIGHT, _KHAN_ROOM = 9, 5
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, items: int = 20, rows: int = 3) -> KnapsackInstance:
-    """Return a small knapsack like those of `paper`, which every exact method solves at once."""
+    """A small knapsack like those of `paper`.
+
+    Return a small knapsack like those of `paper`, which every exact method solves at once.
+    """
     return paper(rng, items=items, rows=rows, tightness=0.5)
 
 
+@generator()
 def paper(
     rng: np.random.Generator, *, items: int = 100, rows: int = 5, tightness: float = 0.25
 ) -> KnapsackInstance:
-    r"""Return a knapsack as Chu and Beasley (1998) generate them.
+    r"""Chu and Beasley's: profits follow the weights.
 
     Weights are whole numbers drawn from 1 to 1000, capacities are :math:`\alpha` times the sum of
     their row, and profits follow the weights: :math:`p_j = \sum_i a_{ij} / m + 500 q_j` with
@@ -46,19 +49,26 @@ def paper(
     return _single(profits.astype(np.int64), weights, tightness)
 
 
+@generator()
 def uncorrelated(
     rng: np.random.Generator, *, items: int = 100, rows: int = 5, tightness: float = 0.5
 ) -> KnapsackInstance:
-    """Return a knapsack whose profits, from 1 to 1000 like the weights, do not depend on them."""
+    """Profits that do not depend on the weights.
+
+    Return a knapsack whose profits, from 1 to 1000 like the weights, do not depend on them.
+    """
     weights = rng.integers(1, _LARGEST_WEIGHT + 1, size=(items, rows))
     profits = rng.integers(1, _LARGEST_WEIGHT + 1, size=items)
     return _single(profits, weights, tightness)
 
 
+@generator()
 def multiple_choice(
     rng: np.random.Generator, *, groups: int = 15, items: int = 10, rows: int = 10
 ) -> KnapsackInstance:
-    """Return a multiple-choice knapsack like Khan's: exactly one item of each group.
+    """Like Khan's: exactly one item of each group.
+
+    Return a multiple-choice knapsack like Khan's: exactly one item of each group.
 
     Weights are drawn from 0 to 9, and every capacity is 5 for each group, as in his files. A profit
     is the price of the weights, at row prices drawn from (0, 1), plus up to a tenth of the largest

@@ -20,19 +20,18 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
-from .reading import (
-    KnapsackFile,
-    NamedKnapsack,
-    read_mmkp,
-    read_orlib,
-)
+from .reading import KnapsackFile, NamedKnapsack, read_mmkp, read_orlib
+
+_HELP = {"problems": "numbers from 0 or names with *, separated by commas; empty: all"}
 
 
+@importer(name="orlib-mknap", help=_HELP)
 def orlib_mknap(
     files: Sequence[Path], rng: np.random.Generator, *, problems: str = ""
 ) -> ImportOutcome:
-    """Return the instances in OR-Library's files mknap1, mknap2 and mknapcb1 to mknapcb9.
+    """OR-Library's files mknap1, mknap2 and mknapcb1 to mknapcb9.
 
     Parameters
     ----------
@@ -51,8 +50,9 @@ def orlib_mknap(
     return _import("orlib-mknap", read_orlib, files, problems)
 
 
+@importer(help=_HELP)
 def mmkp(files: Sequence[Path], rng: np.random.Generator, *, problems: str = "") -> ImportOutcome:
-    """Return the instances in Khan's files of multiple-choice knapsacks, one problem in each.
+    """Khan's multiple-choice knapsacks I01 to I13.
 
     Parameters and errors are those of `orlib_mknap`.
     """

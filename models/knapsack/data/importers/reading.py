@@ -25,14 +25,8 @@ from typing import Any
 from gadgetopt.errors import InputError
 from gadgetopt.system.reading import read_bytes
 
-from ...instance import (
-    Item,
-    KnapsackInstance,
-)
-from .tokens import (
-    Tokens,
-    numbered_lines,
-)
+from ...instance import Item, KnapsackInstance
+from .tokens import Tokens, numbered_lines
 
 _RULE = re.compile(r"\s*\+{4,}\s*")
 _TITLE = re.compile(r"problem\s+(\S+)", re.IGNORECASE)

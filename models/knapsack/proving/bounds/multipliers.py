@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.numbers.units import common_unit
 from gadgetopt.pieces.knapsack.relaxation import Relaxation, linear_relaxation
 from gadgetopt.solvers.dual_bounds import LARGEST_DENOMINATOR
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import KnapsackInstance
@@ -19,10 +18,9 @@ from ...subproblems.outcome import lagrangian_certificate
 from ..certificate import MOST_CELLS, MOST_STEPS, surrogate_bound
 
 
-def lagrangian(
-    instance: KnapsackInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the Lagrangian bound at the duals of the linear relaxation, rounded down.
+@method(kind="relaxation", reference="L(lambda)", formulation="lagrangian")
+def lagrangian(instance: KnapsackInstance, limits: Limits) -> MethodOutcome:
+    """Lagrangian bound at the duals of the linear relaxation, re-checked exactly.
 
     The duals are the certificate. At exactly optimal duals the bound is the relaxation's optimum.
 
@@ -41,10 +39,11 @@ def lagrangian(
     )
 
 
-def surrogate(
-    instance: KnapsackInstance, limits: Limits, rng: np.random.Generator, *, cells: int = 200_000
-) -> MethodOutcome:
-    """Return the optimum of the knapsack whose one row is a weighted sum of all.
+@method(kind="relaxation", reference="surrogate relaxation", formulation="surrogate")
+def surrogate(instance: KnapsackInstance, limits: Limits, *, cells: int = 200_000) -> MethodOutcome:
+    """All rows summed to one by the same duals, solved by dynamic programming.
+
+    Return the optimum of the knapsack whose one row is a weighted sum of all.
 
     The multipliers are the duals of the linear relaxation, scaled so that the row has the capacity
     `cells`, before weights are rounded down to whole numbers. Fewer cells weaken the bound, but

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.pieces.knapsack import cardinality, core, dynamic
 from gadgetopt.pieces.knapsack.sharpening import Sharpening
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import KnapsackInstance
@@ -22,21 +22,21 @@ from ..certificate import TableTooLarge, check_bound
 from .proof import add_exhaustion
 
 
+@method(kind="exact", reference="core of small reduced costs", formulation="enumeration")
 def cg_core(
     instance: KnapsackInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     core_solver: core.CoreSolver = "auto",
     sharpening: Sharpening = "auto",
 ) -> MethodOutcome:
-    """Solve an instance exactly by the core that the prices of its linear relaxation leave.
+    """Linear program by column generation, then the core that reduced costs leave.
+
+    Solve an instance exactly by the core that the prices of its linear relaxation leave.
 
     Parameters
     ----------
     instance, limits
-    rng : numpy.random.Generator
-        Gives the memetic search and HiGHS their seeds.
     core_solver : "auto", "enumeration" or "mip"
         What solves the core: enumeration in exact arithmetic, HiGHS, or by default HiGHS where
         enumeration takes too many nodes.
@@ -49,6 +49,7 @@ def cg_core(
     ModelRefused
         If the numbers of the instance have too many digits.
     """
+    rng = fixed_rng()
     clock = Clock(limits)
     whole = scaled(instance)
     found = core.cg_core(
@@ -61,18 +62,20 @@ def cg_core(
     return outcome
 
 
+@method(kind="exact", reference="enumeration by cardinality", formulation="enumeration")
 def enumeration(
     instance: KnapsackInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     by_count: bool = True,
 ) -> MethodOutcome:
-    """Solve an instance exactly by enumeration in exact arithmetic, without any integer solver.
+    """All choices that exact bounds leave, by the number of items.
+
+    Solve an instance exactly by enumeration in exact arithmetic, without any integer solver.
 
     Parameters
     ----------
-    instance, limits, rng
+    instance, limits
         Deterministic.
     by_count : bool
         Slice by the number of items chosen, where groups are single items.
@@ -90,10 +93,11 @@ def enumeration(
     return outcome
 
 
-def dynamic_program(
-    instance: KnapsackInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve an instance whose weights are whole multiples of one vector, in O(items x capacity).
+@method(kind="exact", reference="collinear case", formulation="dynamic_program")
+def dynamic_program(instance: KnapsackInstance) -> MethodOutcome:
+    """Dynamic program for items whose weights are multiples of one vector.
+
+    Solve an instance whose weights are whole multiples of one vector, in O(items x capacity).
 
     The certificate is the surrogate bound of the binding row, which is the whole knapsack.
 

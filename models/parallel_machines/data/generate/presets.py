@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,17 +13,24 @@ if TYPE_CHECKING:
     from ...instance import ParallelMachinesInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, jobs: int = 12, machines: int = 4
 ) -> ParallelMachinesInstance:
-    """Return an instance on which LPT is rarely optimal and every exact method is fast."""
+    """A few jobs on which LPT is rarely optimal.
+
+    Return an instance on which LPT is rarely optimal and every exact method is fast.
+    """
     return uniform(rng, jobs=jobs, machines=machines, shortest_s=5, longest_s=30)
 
 
+@generator()
 def paper(
     rng: np.random.Generator, *, jobs: int = 100, machines: int = 25, longest_s: int = 100
 ) -> ParallelMachinesInstance:
-    """Return an instance as França, Gendreau, Laporte and Müller (1994) generate them.
+    """França et al.'s: processing times from 1 to 100, 1000 or 10,000.
+
+    Return an instance as França, Gendreau, Laporte and Müller (1994) generate them.
 
     Processing times are drawn from 1 to 100, 1000 or 10,000, for 5, 10 or 25 machines and 10, 50,
     100, 500 or 1000 jobs (reconstructed: recalled).
@@ -30,6 +38,7 @@ def paper(
     return uniform(rng, jobs=jobs, machines=machines, shortest_s=1, longest_s=longest_s)
 
 
+@generator()
 def uniform(
     rng: np.random.Generator,
     *,
@@ -38,7 +47,7 @@ def uniform(
     shortest_s: int = 1,
     longest_s: int = 100,
 ) -> ParallelMachinesInstance:
-    """Return an instance with processing times drawn uniformly from a range.
+    """Processing times from a range; few jobs a machine are hard.
 
     From 1 to 20 nearly every load can be had and the mean load is the makespan; from 50 to 100 and
     100 to 200 all jobs are alike and their number on a machine decides.
@@ -47,10 +56,11 @@ def uniform(
     return _instance(machines, rng.integers(shortest_s, longest_s + 1, size=jobs).tolist())
 
 
+@generator()
 def non_uniform(
     rng: np.random.Generator, *, jobs: int = 100, machines: int = 10, longest_s: int = 1000
 ) -> ParallelMachinesInstance:
-    """Return an instance of mostly long jobs, as Frangioni, Necciari and Scutellà (2004) have them.
+    """Frangioni et al.'s: mostly long jobs and a few short ones.
 
     Of the jobs 98 % are drawn from 0.9 (b - a) to b, with a = 1 and b the longest, and the rest
     from a to 0.2 (b - a) (reconstructed: recalled).
@@ -67,8 +77,9 @@ def non_uniform(
     return _instance(machines, times)
 
 
+@generator()
 def graham_lpt(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachinesInstance:
-    """Return the worst case of LPT: it ends at 4m - 1 where 3m is optimal (Graham 1969).
+    """The worst case of LPT, 4/3 - 1/(3m) times the optimum.
 
     Two jobs each of 2m - 1, 2m - 2, ..., m + 1, and three of m. Nothing is drawn.
     """
@@ -76,8 +87,9 @@ def graham_lpt(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachin
     return _instance(m, [*(x for x in range(2 * m - 1, m, -1) for _ in range(2)), m, m, m])
 
 
+@generator()
 def graham_list(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachinesInstance:
-    """Return a worst case of list scheduling: it ends at 2m - 1 where m is optimal (Graham 1966).
+    """A worst case of list scheduling, 2 - 1/m times the optimum.
 
     m (m - 1) jobs of 1 and, last in order, one of m. Nothing is drawn.
     """

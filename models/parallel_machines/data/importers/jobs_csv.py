@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.system.declaring import importer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
 _COLUMN = "processing_s"
 
 
+@importer(name="jobs-csv", help={"machines": "number of machines, which the file does not say"})
 def jobs_csv(
     files: Sequence[Path], rng: np.random.Generator, *, machines: int = 2
 ) -> ImportOutcome:
-    """Make an instance of each CSV file with the column `processing_s`, whole seconds.
+    """CSV files with a column processing_s, one row a job.
+
+    Make an instance of each CSV file with the column `processing_s`, whole seconds.
 
     Parameters
     ----------

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...counting import counting_bound, is_raised
 from ...instance import ParallelMachinesInstance
 from ..certificate import MeanLoad, ParallelMachinesCertificate, Pigeonhole, Proof
 
 
-def combinatorial(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the largest of the counting bounds.
+@method(
+    kind="relaxation",
+    reference="Graham 1969; Dell'Amico and Martello 1995",
+    formulation="combinatorial",
+)
+def combinatorial(instance: ParallelMachinesInstance) -> MethodOutcome:
+    r"""Mean load, longest job, and k + 1 jobs on one machine, raised to a sum of times.
+
+    Return the largest of the counting bounds.
 
     .. math::
         OPT \ge \Big\lceil \frac1m \sum_j p_j \Big\rceil, \qquad

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...counting import combinatorial_bound, is_raised
@@ -24,10 +23,13 @@ from .combinatorial import combinatorial_certificate
 MOST_PARAMETERS, MOST_VALUES = 100, 10**5
 
 
-def dual_feasible(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the best bound of dual feasible functions, at least that of counting.
+@method(
+    kind="relaxation",
+    reference="Martello and Toth 1990; Fekete and Schepers 2001",
+    formulation="dual_feasible",
+)
+def dual_feasible(instance: ParallelMachinesInstance, limits: Limits) -> MethodOutcome:
+    """The largest capacity at which a dual feasible function refutes a packing.
 
     A capacity is refuted if under some function the jobs together are worth more than m machines.
     Bisection looks for the largest, between the combinatorial bound and what list scheduling needs

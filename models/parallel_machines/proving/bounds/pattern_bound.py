@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...counting import TableTooLarge, is_raised
 from ...instance import ParallelMachinesInstance
-from ..certificate import (
-    ParallelMachinesCertificate,
-    Prices,
-    check_bound,
-)
+from ..certificate import ParallelMachinesCertificate, Prices, check_bound
 from .dual_feasible import dual_feasible_bound
-from .patterns import (
-    Demand,
-    Pattern,
-    pack_fractionally,
-)
+from .patterns import Demand, Pattern, pack_fractionally
 
 #: Factors of the duals, tried in order until the duals, rounded to whole numbers, prove something:
 #: simple fractions become prices that a person can check.
 _SCALES = (60, 2520, 10**9)
 
 
-def pattern_bound(
-    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the least capacity at which the linear pattern program needs at most m machines.
+@method(
+    kind="relaxation",
+    reference="Gilmore and Gomory 1961",
+    formulation="pattern_bound",
+    backend="highs",
+)
+def pattern_bound(instance: ParallelMachinesInstance, limits: Limits) -> MethodOutcome:
+    """The largest capacity at which the linear pattern program needs more machines.
 
     It is found by bisection from the bound of dual feasible functions, each capacity by column
     generation. The duals at the largest capacity that is refuted are the certificate: prices under

@@ -24,6 +24,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Status
 
@@ -120,7 +121,7 @@ def pack_fractionally(
         pattern, worth = best_pattern(demand, prices, capacity_s)
         needed = float(prices @ demand.counts) / max(worth, 1.0)
         # A pattern that is there already is worth more than 1 by rounding only.
-        if worth <= 1 + _TOLERANCE or pattern in master.known:
+        if worth <= 1 + _TOLERANCE or pattern in master.patterns:
             return Packing(fits, master.used() if fits else [], prices / max(worth, 1.0))
         if needed > demand.machines + _TOLERANCE:
             return Packing(False, prices=prices / worth)
@@ -133,32 +134,21 @@ class _Master:
     """The linear program over the patterns so far."""
 
     def __init__(self, demand: Demand):
-        self.patterns: list[Pattern] = []
-        self.known: set[Pattern] = set()
         self.lp = PersistentLp("min")
         rows = len(demand.counts)
         self.lp.add_rows(demand.counts, [INFINITY] * rows, [0] * rows, [], [])
+        self.patterns: ColumnPool[Pattern] = ColumnPool(self.lp)
 
     def add(self, patterns: Iterable[Pattern]) -> None:
         """Add patterns as columns."""
-        new = list(patterns)
-        starts: list[int] = []
-        rows: list[int] = []
-        values: list[int] = []
-        for pattern in new:
-            starts.append(len(rows))
+        for pattern in patterns:
             used = [t for t, a in enumerate(pattern) if a]
-            rows += used
-            values += [pattern[t] for t in used]
-        n = len(new)
-        self.lp.add_columns([1.0] * n, [0.0] * n, [INFINITY] * n, starts, rows, values)
-        self.patterns += new
-        self.known.update(new)
+            self.patterns.add(pattern, pattern, 1.0, used, [pattern[t] for t in used])
+        self.patterns.enter()
 
     def used(self) -> list[tuple[Pattern, float]]:
         """Return the patterns used, and how often."""
-        pairs = zip(self.patterns, self.lp.values.tolist(), strict=True)
-        return [(pattern, x) for pattern, x in pairs if x > _TOLERANCE]
+        return self.patterns.used(_TOLERANCE)
 
 
 def _first_patterns(demand: Demand, capacity_s: int) -> list[Pattern]:

@@ -15,33 +15,19 @@ import numpy as np
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...counting import combinatorial_bound
-from ...formulations import (
-    arc_flow,
-    patterns,
-)
-from ...heuristics.local_search import (
-    PairSearch,
-    first_schedule,
-)
-from ...instance import (
-    ParallelMachinesInstance,
-    ParallelMachinesSolution,
-)
+from ...formulations import arc_flow, patterns
+from ...heuristics.local_search import PairSearch, first_schedule
+from ...instance import ParallelMachinesInstance, ParallelMachinesSolution
 from ..bounds.combinatorial import combinatorial_certificate
 from ..bounds.dual_feasible import dual_feasible_bound
-from ..bounds.pattern_bound import (
-    demand_of,
-    raise_bound,
-)
+from ..bounds.pattern_bound import demand_of, raise_bound
 from ..bounds.patterns import Pattern
 from ..certificate import ParallelMachinesCertificate
-from .diving import (
-    dive,
-    schedule_of,
-)
+from .diving import dive, schedule_of
 from .enumeration import possible_patterns
 
 Packer = Literal["highs", "cpsat"]
@@ -50,6 +36,11 @@ Packer = Literal["highs", "cpsat"]
 DIVES = 6
 
 
+@method(
+    kind="exact",
+    reference="this project, after Dell'Amico and Martello 1995",
+    formulation="bin_search",
+)
 def bin_search(
     instance: ParallelMachinesInstance,
     limits: Limits,
@@ -58,7 +49,7 @@ def bin_search(
     packer: Packer = "highs",
     kicks: int = 200,
 ) -> MethodOutcome:
-    """Solve an instance exactly.
+    """Bounds, local search, patterns; then packings, capacity by capacity.
 
     1. Bounds by counting and by dual feasible functions; between them and after them the local
        search.

@@ -9,15 +9,8 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 
 from ...formulations.makespan import jobs_by_time
-from ...instance import (
-    ParallelMachinesInstance,
-    ParallelMachinesSolution,
-)
-from ..bounds.patterns import (
-    Demand,
-    Pattern,
-    pack_fractionally,
-)
+from ...instance import ParallelMachinesInstance, ParallelMachinesSolution
+from ..bounds.patterns import Demand, Pattern, pack_fractionally
 
 #: In dives after the first, a pattern is drawn from this many of the largest shares.
 _CHOICES = 4

@@ -12,12 +12,7 @@ import numpy as np
 
 from gadgetopt.search.clock import Clock
 
-from ..bounds.patterns import (
-    MOST_ENTRIES,
-    Demand,
-    Pattern,
-    pack_fractionally,
-)
+from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_fractionally
 
 #: Patterns that are enumerated at most.
 MOST_PATTERNS = 50_000

@@ -28,6 +28,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled, slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
@@ -162,7 +163,7 @@ class _Master:
         ones = np.ones(size)
         self.lp.add_columns(ones, np.zeros(size), infinite, numbers, numbers, ones)
         self.rounds = 1 + PATTERNS_PER_THOUSAND_KINDS * size // 1000
-        self._seen: set[tuple[int, bytes]] = set()
+        self._patterns: ColumnPool[None] = ColumnPool(self.lp)
 
     def refute(self, length: int, clock: Clock) -> Ints | None:
         """Return integer prices of the kinds that refute `length` units; None if there are none.
@@ -180,12 +181,13 @@ class _Master:
             prices = np.floor(PRICE_SCALE * np.maximum(duals[: len(demand)], 0.0)).astype(np.int64)
             if not prices.any():
                 return None
-            earned, new = int(demand @ prices), 0
+            earned = int(demand @ prices)
             for c in range(classes):
-                patterns, value = self._patterns(c, prices, length)
+                patterns, value = self._best_patterns(c, prices, length)
                 earned -= int(self.bins.bins[c]) * value
                 rent = max(0.0, -float(duals[len(demand) + c])) * PRICE_SCALE
-                new += self._add(c, patterns, prices, rent)
+                self._add(c, patterns, prices, rent)
+            new = self._patterns.enter()
             if earned > 0:
                 return prices
             if not new:
@@ -193,7 +195,7 @@ class _Master:
         self.limit_hit = "time_s"
         return None
 
-    def _patterns(self, c: int, prices: Ints, length: int) -> tuple[Ints, int]:
+    def _best_patterns(self, c: int, prices: Ints, length: int) -> tuple[Ints, int]:
         """Return disjoint patterns of class c, the best one first, and what that one is worth."""
         lengths = self.kinds.lengths[c]
         useful = np.flatnonzero((prices > 0) & (lengths <= length))
@@ -204,26 +206,14 @@ class _Master:
         )
         return taken, int(value)
 
-    def _add(self, c: int, patterns: Ints, prices: Ints, rent: float) -> int:
-        """Add the patterns worth more than their rent; return how many are new."""
+    def _add(self, c: int, patterns: Ints, prices: Ints, rent: float) -> None:
+        """Add the patterns worth more than their rent."""
         size = len(self.kinds.demand)
-        added = 0
         for pattern in patterns:
-            key = (c, pattern.tobytes())
-            if float(pattern @ prices) <= rent + 1 or key in self._seen:
-                continue
-            self._seen.add(key)
-            rows = np.flatnonzero(pattern)
-            self.lp.add_columns(
-                [0.0],
-                [0.0],
-                [np.inf],
-                [0],
-                np.append(rows, size + c),
-                np.append(pattern[rows], 1).astype(float),
-            )
-            added += 1
-        return added
+            if float(pattern @ prices) > rent + 1:
+                used = np.flatnonzero(pattern)
+                rows, values = np.append(used, size + c), np.append(pattern[used], 1)
+                self._patterns.add((c, pattern.tobytes()), None, 0.0, rows, values)
 
 
 @compiled

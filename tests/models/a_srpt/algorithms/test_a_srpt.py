@@ -8,9 +8,9 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
-from gadgetopt.models.a_srpt.algorithms.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import virtual_completions
 from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
 from gadgetopt.system.result import Limits
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gadgetopt.models.a_srpt.data.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.formulations import mapping, mapping_cut
 from gadgetopt.models.a_srpt.formulations.mapping_cp import MappingModel
-from gadgetopt.models.a_srpt.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
 from gadgetopt.solvers import solve_model

@@ -7,8 +7,8 @@ import pytest
 
 from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
+from gadgetopt.models.a_srpt.data.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.guarantees.guide import (
     a_posteriori_bound,
     durations_of,

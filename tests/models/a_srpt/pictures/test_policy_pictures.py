@@ -5,8 +5,8 @@ import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
+from gadgetopt.models.a_srpt.data.generate.presets import recurring
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.generate.presets import recurring
 from gadgetopt.models.a_srpt.pictures import flow_times, gantt, prediction_errors
 from gadgetopt.system.result import Limits
 

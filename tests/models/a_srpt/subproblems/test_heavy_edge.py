@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.a_srpt.algorithms.plain import heavy_edge as plain_heavy_edge
-from gadgetopt.models.a_srpt.generate.random_jobs import random_type
+from gadgetopt.models.a_srpt.data.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.mapping import sparse
 from gadgetopt.models.a_srpt.subproblems.heavy_edge import heavy_edge, heavy_edge_contract
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper, graph_of

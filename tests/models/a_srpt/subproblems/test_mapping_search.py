@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.a_srpt.generate.random_jobs import random_type
+from gadgetopt.models.a_srpt.data.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
 from gadgetopt.models.a_srpt.subproblems import names

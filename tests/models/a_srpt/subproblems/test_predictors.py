@@ -7,7 +7,7 @@ import pytest
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
-from gadgetopt.models.a_srpt.generate.presets import recurring
+from gadgetopt.models.a_srpt.data.generate.presets import recurring
 from gadgetopt.models.a_srpt.subproblems import forest
 from gadgetopt.models.a_srpt.subproblems.arrivals import FIRST_GUESS, Arrival, arrival_of
 from gadgetopt.models.a_srpt.subproblems.names import PREDICTORS

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gadgetopt.models.adsp.rates.generate.presets import uniform
+from gadgetopt.models.adsp.rates.data.generate.presets import uniform
 from gadgetopt.numbers.tolerance import agrees, exceeds
 from gadgetopt.system.files import find_instances, library
 from gadgetopt.system.registry import problem

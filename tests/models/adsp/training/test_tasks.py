@@ -5,8 +5,8 @@ import pytest
 
 from gadgetopt.models.adsp.subproblems.workers import Worker
 from gadgetopt.models.adsp.training import tasks
+from gadgetopt.models.adsp.training.data.generate.presets import paper
 from gadgetopt.models.adsp.training.evaluate import evaluate, loss_by_rows
-from gadgetopt.models.adsp.training.generate.presets import paper
 from gadgetopt.models.adsp.training.instance import (
     AdspTrainingInstance,
     AdspTrainingSolution,

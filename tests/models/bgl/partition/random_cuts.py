@@ -2,7 +2,13 @@
 
 from hypothesis import strategies as st
 
-from gadgetopt.models.bgl.partition.cuts import AtMost, Clique, Cycle, Star, Tree
+from gadgetopt.models.bgl.partition.proving.certificate.cuts import (
+    AtMost,
+    Clique,
+    Cycle,
+    Star,
+    Tree,
+)
 
 
 @st.composite

@@ -4,7 +4,7 @@ import gadgetopt.models.bgl.partition as system
 
 
 def test_every_method_lies_in_the_room_that_declares_it():
-    rooms = ("algorithms", "baselines", "bounds", "exact", "formulations")
+    rooms = ("algorithms", "baselines", "bounds", "exact", "formulations", "heuristics")
     declared = [m for room in rooms for m in getattr(system, room).METHODS]
     assert {m.name for m in declared} == {m.name for m in system.PROBLEM.methods}
     for method in declared:

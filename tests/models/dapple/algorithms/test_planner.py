@@ -5,8 +5,8 @@ import pytest
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.dapple.algorithms.planner import dapple
+from gadgetopt.models.dapple.data.generate.presets import random_chain
 from gadgetopt.models.dapple.evaluate import evaluate
-from gadgetopt.models.dapple.generate.presets import random_chain
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.system.result import Limits
 

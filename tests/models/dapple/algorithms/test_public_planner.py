@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.dapple.algorithms.public_planner import dapple_code, score_s
+from gadgetopt.models.dapple.data.generate.presets import random_chain
+from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.evaluate import evaluate
-from gadgetopt.models.dapple.generate.presets import random_chain
-from gadgetopt.models.dapple.importers.profiles import dapple_profile
 from gadgetopt.system.result import Limits
 
 from ..chains import D1, D1_PLAN

@@ -9,8 +9,8 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.models.dapple.baselines.blocks import balanced_ends
 from gadgetopt.models.dapple.baselines.parallel import data_parallel, gpipe, straight
 from gadgetopt.models.dapple.baselines.pipedream import pipedream
+from gadgetopt.models.dapple.data.generate.presets import random_chain
 from gadgetopt.models.dapple.evaluate import evaluate
-from gadgetopt.models.dapple.generate.presets import random_chain
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.system.result import Limits

@@ -5,8 +5,8 @@ import pytest
 
 from gadgetopt.models.dapple import PROBLEM
 from gadgetopt.models.dapple.algorithms.planner import dapple
-from gadgetopt.models.dapple.bounds.least_bound import least_bound
 from gadgetopt.models.dapple.guarantees.ratios import latency_ratio, rounds_ratio
+from gadgetopt.models.dapple.proving.bounds.least_bound import least_bound
 from gadgetopt.system.result import Limits
 
 from .. import brute_force

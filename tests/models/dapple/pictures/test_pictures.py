@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.dapple.algorithms.planner import dapple
-from gadgetopt.models.dapple.exact.plans import exact_plans
-from gadgetopt.models.dapple.generate.presets import quickstart
+from gadgetopt.models.dapple.data.generate.presets import quickstart
 from gadgetopt.models.dapple.pictures import curves, latency, mapping, memory, schedule
+from gadgetopt.models.dapple.proving.exact.plans import exact_plans
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.system.result import Limits
 

@@ -26,11 +26,7 @@ from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.certificate import certified_bound
 from gadgetopt.trust.run import solve
 
-from ..brute_force import (
-    optimum,
-    small_instance,
-    small_instances,
-)
+from ..brute_force import optimum, small_instance, small_instances
 from ..outcomes import run
 
 SYSTEM = problem("knapsack")

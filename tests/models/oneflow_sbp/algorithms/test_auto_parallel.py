@@ -12,9 +12,9 @@ from gadgetopt.models.oneflow_sbp.algorithms.auto_parallel import auto_parallel
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.algorithms.neighbourhood import feasible_start, improve
 from gadgetopt.models.oneflow_sbp.algorithms.reduction import Reduction
+from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
-from gadgetopt.models.oneflow_sbp.generate import presets
+from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN, LabelGraph
 from gadgetopt.system.result import Limits
 

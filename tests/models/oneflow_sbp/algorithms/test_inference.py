@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
+from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.instance import Costs
 from gadgetopt.system.result import Limits
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.oneflow_sbp.baselines import strategies
+from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)

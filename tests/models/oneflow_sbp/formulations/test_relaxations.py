@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.formulations import aggregated, pairwise, weak
-from gadgetopt.models.oneflow_sbp.generate import presets
+from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
 from gadgetopt.numbers.tolerance import agrees, exceeds
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits

@@ -10,11 +10,14 @@ import pytest
 
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.baselines.strategies import megatron
+from gadgetopt.models.oneflow_sbp.data.generate import (
+    networks,
+    presets,
+)
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
-from gadgetopt.models.oneflow_sbp.generate import networks, presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.pictures import edge, pareto, phases, plan
+from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)

@@ -12,12 +12,15 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.baselines.strategies import data_parallel, megatron
 from gadgetopt.models.oneflow_sbp.boxing import BoxingRules, conversion
+from gadgetopt.models.oneflow_sbp.data.generate.presets import (
+    mlp_train,
+    quickstart,
+)
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
-from gadgetopt.models.oneflow_sbp.generate.presets import mlp_train, quickstart
 from gadgetopt.models.oneflow_sbp.instance import ListedSignature
 from gadgetopt.models.oneflow_sbp.labels import all_labels
 from gadgetopt.models.oneflow_sbp.operators import KINDS
+from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.shapes import Attributes
 from gadgetopt.models.oneflow_sbp.signatures import Signature, signature_list
 from gadgetopt.models.oneflow_sbp.subproblems.execution import (

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.models.parallel_machines.data.generate.presets import (
-    graham_list,
-    graham_lpt,
-)
+from gadgetopt.models.parallel_machines.data.generate.presets import graham_list, graham_lpt
 from gadgetopt.models.parallel_machines.guarantees.ratios import (
     list_scheduling_ratio,
     lpt_ratio,

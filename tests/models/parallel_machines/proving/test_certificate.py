@@ -18,11 +18,7 @@ from gadgetopt.models.parallel_machines.proving.certificate import (
     next_attainable,
 )
 
-from ..brute_force import (
-    instance_of,
-    optimum,
-    small_instances,
-)
+from ..brute_force import instance_of, optimum, small_instances
 
 FUNCTIONS = ("martello_toth", "fekete_schepers", "carlier_clautiaux_moukrim")
 

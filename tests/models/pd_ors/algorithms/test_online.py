@@ -9,8 +9,11 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors, pd_ors_run
 from gadgetopt.models.pd_ors.baselines.oasis import oasis, pool_ranges
+from gadgetopt.models.pd_ors.data.generate.presets import (
+    paper,
+    tiny,
+)
 from gadgetopt.models.pd_ors.evaluate import evaluate
-from gadgetopt.models.pd_ors.generate.presets import paper, tiny
 from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.models.pd_ors.subproblems.prices import PriceTable, price_range, replay
 from gadgetopt.models.pd_ors.subproblems.slot_methods import SlotOptions

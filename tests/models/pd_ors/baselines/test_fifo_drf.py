@@ -14,9 +14,12 @@ from gadgetopt.models.pd_ors.baselines.fifo_drf import (
     fair_shares,
     fifo,
 )
+from gadgetopt.models.pd_ors.data.generate.presets import (
+    desk,
+    tiny,
+)
 from gadgetopt.models.pd_ors.evaluate import courses, evaluate
 from gadgetopt.models.pd_ors.formulations.compact import build as compact
-from gadgetopt.models.pd_ors.generate.presets import desk, tiny
 from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status

@@ -11,10 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.pd_ors.data.generate.presets import (
+    desk,
+    paper,
+    tiny,
+)
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.formulations import columns, compact, nonconvex
 from gadgetopt.models.pd_ors.formulations.cp import cpsat, whole_work
-from gadgetopt.models.pd_ors.generate.presets import desk, paper, tiny
 from gadgetopt.models.pd_ors.instance import Job, PdOrsInstance
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.solvers import solve_model

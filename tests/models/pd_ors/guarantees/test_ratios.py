@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors.data.generate.presets import tiny
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.formulations.compact import build
-from gadgetopt.models.pd_ors.generate.presets import tiny
 from gadgetopt.models.pd_ors.guarantees.ratios import (
     competitive_ratio,
     exact_kernel,

@@ -6,8 +6,8 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors.data.generate.presets import online
 from gadgetopt.models.pd_ors.evaluate import evaluate
-from gadgetopt.models.pd_ors.generate.presets import online
 from gadgetopt.models.pd_ors.instance import PdOrsSolution, Placement, SlotPlan
 from gadgetopt.models.pd_ors.pictures.payoffs import payoffs, waterfall
 from gadgetopt.models.pd_ors.pictures.prices import heat_map

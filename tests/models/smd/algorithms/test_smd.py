@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.smd.algorithms.smd import algorithm_3, greedy, smd
+from gadgetopt.models.smd.algorithms.smd import algorithm_3, smd
 from gadgetopt.models.smd.baselines.policies import (
     best_equal,
     esw,
@@ -16,9 +16,14 @@ from gadgetopt.models.smd.baselines.policies import (
     one_by_one,
     optimus,
 )
+from gadgetopt.models.smd.data.generate.presets import (
+    independent_limits,
+    paper,
+    planted,
+)
 from gadgetopt.models.smd.evaluate import evaluate
-from gadgetopt.models.smd.exact.optimum import exact
-from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
+from gadgetopt.models.smd.heuristics.greedy import greedy
+from gadgetopt.models.smd.proving.exact.optimum import exact
 from gadgetopt.models.smd.subproblems.inner import best_pair, fits
 from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack

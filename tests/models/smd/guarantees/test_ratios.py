@@ -16,9 +16,13 @@ from gadgetopt.models.smd.algorithms.theorem_values import (
     theorem_6_probability,
     theorem_9_counts,
 )
-from gadgetopt.models.smd.exact.optimum import exact
-from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
+from gadgetopt.models.smd.data.generate.presets import (
+    independent_limits,
+    paper,
+    planted,
+)
 from gadgetopt.models.smd.guarantees.ratios import rounding_ratio, theorem_6_ratio
+from gadgetopt.models.smd.proving.exact.optimum import exact
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.smd import PROBLEM
-from gadgetopt.models.smd.exact.optimum import exact
-from gadgetopt.models.smd.generate.presets import quickstart
+from gadgetopt.models.smd.data.generate.presets import quickstart
 from gadgetopt.models.smd.instance import Allocation, SmdSolution
 from gadgetopt.models.smd.iteration_time import Layer, critical_path
 from gadgetopt.models.smd.pictures.ratio_over_cluster import ratio_over_cluster
 from gadgetopt.models.smd.pictures.reservations import plot
 from gadgetopt.models.smd.pictures.surface import points, surface
 from gadgetopt.models.smd.pictures.timeline import LANES, bars, timeline
+from gadgetopt.models.smd.proving.exact.optimum import exact
 from gadgetopt.models.smd.subproblems.inner import best_pair
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.files import library, read_instance

@@ -8,7 +8,10 @@ import pytest
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.spp.algorithms.block_costs import bandwidth_matrix
 from gadgetopt.models.spp.algorithms.device_order import device_orders, rdo
-from gadgetopt.models.spp.generate.presets import arbitrary, fat_tree
+from gadgetopt.models.spp.data.generate.presets import (
+    arbitrary,
+    fat_tree,
+)
 
 from ..brute_force import e1, e2
 

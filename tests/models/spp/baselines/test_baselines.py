@@ -8,8 +8,11 @@ import pytest
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.spp.baselines.planners import dapple, pipedream
 from gadgetopt.models.spp.baselines.straight import data_parallel, even_blocks, gpipe, hetpipe
+from gadgetopt.models.spp.data.generate.presets import (
+    large_parameters,
+    paper,
+)
 from gadgetopt.models.spp.evaluate import evaluate
-from gadgetopt.models.spp.generate.presets import large_parameters, paper
 from gadgetopt.system.result import Limits
 
 from ..brute_force import e1, e2, instance_of, small_instance, varied

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.models.spp.algorithms.spp import pe, spp
-from gadgetopt.models.spp.bounds.least_load import least_load_ticks
 from gadgetopt.models.spp.guarantees.ratios import (
     bandwidth_ratio,
     schedule_bound,
@@ -16,6 +15,7 @@ from gadgetopt.models.spp.guarantees.ratios import (
     schedule_ratio_beforehand,
     spp_ratio,
 )
+from gadgetopt.models.spp.proving.bounds.least_load import least_load_ticks
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.plan import Plan

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.spp.generate.presets import large_parameters, quickstart
+from gadgetopt.models.spp.data.generate.presets import (
+    large_parameters,
+    quickstart,
+)
 from gadgetopt.models.spp.pictures.curves import resplit
 from gadgetopt.models.spp.pictures.memory import Point, front, under_less_memory
 from gadgetopt.reporting.figures import drawn

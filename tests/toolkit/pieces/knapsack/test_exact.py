@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.knapsack.data.importers.reading import (
-    read_mmkp,
-    read_orlib,
-)
+from gadgetopt.models.knapsack.data.importers.reading import read_mmkp, read_orlib
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
 from gadgetopt.pieces.knapsack.core import cg_core
@@ -23,15 +20,7 @@ from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.pieces.knapsack.sharpening import _in_window
 from gadgetopt.system.result import Limits
 
-from .small_knapsacks import (
-    FIVE_ITEMS,
-    KHAN_1,
-    PETERSEN_1,
-    WEING_1,
-    best_value,
-    fits,
-    knapsacks,
-)
+from .small_knapsacks import FIVE_ITEMS, KHAN_1, PETERSEN_1, WEING_1, best_value, fits, knapsacks
 
 ROUTES = {
     "auto": cg_core,

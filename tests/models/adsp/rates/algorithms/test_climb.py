@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.models.adsp.rates.generate.presets import uniform
+from gadgetopt.models.adsp.rates.data.generate.presets import uniform
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.result import Status
 

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from gadgetopt.models.adsp.rates.data.generate.presets import (
+    paper,
+    uniform,
+)
 from gadgetopt.models.adsp.rates.evaluate import evaluate
-from gadgetopt.models.adsp.rates.generate.presets import paper, uniform
 
 from ..brute_force import run, tiny
 

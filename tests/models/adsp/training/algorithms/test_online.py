@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.adsp.training.generate.presets import slow
+from gadgetopt.models.adsp.training.data.generate.presets import slow
 from gadgetopt.models.adsp.training.instance import Adsp, Rate
 from gadgetopt.models.adsp.training.policies import Search
 from gadgetopt.models.adsp.training.simulator import simulate

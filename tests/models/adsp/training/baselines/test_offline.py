@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.adsp.training.generate.presets import quickstart
+from gadgetopt.models.adsp.training.data.generate.presets import quickstart
 from gadgetopt.models.adsp.training.instance import Choices, Rate
 from gadgetopt.models.adsp.training.simulator import simulate
 from gadgetopt.system.result import Status
 
-from ..exact.test_enumeration import run
+from ..proving.exact.test_enumeration import run
 
 
 @pytest.fixture(scope="module")

@@ -41,15 +41,15 @@ def grown_by_hand(graph, cap, sources, pops):
     return block
 
 
-@given(st.integers(0, 10**6), st.integers(1, 3))
-def test_fronts_grow_as_by_hand_where_no_block_is_full(seed, pops):
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 15))
+def test_fronts_grow_as_by_hand(seed, pops, cap):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 14))
     edges = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.3]
     graph = Graph.of(n, edges)
     sources = rng.permutation(n)[: int(rng.integers(1, 4))]
-    by_hand = grown_by_hand(graph, n + 1, sources.tolist(), pops)
-    block = grow_blocks(graph, n + 1, sources, pops)
+    by_hand = grown_by_hand(graph, cap, sources.tolist(), pops)
+    block = grow_blocks(graph, cap, sources, pops)
     assert [b if b < len(sources) else -1 for b in block.tolist()] == by_hand
 
 

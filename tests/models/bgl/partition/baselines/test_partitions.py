@@ -5,7 +5,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from gadgetopt.models.bgl.partition.generate.presets import caveman, planted
+from gadgetopt.models.bgl.partition.data.generate.presets import (
+    caveman,
+    planted,
+)
 
 from ..brute_force import instance_of, run
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
+from gadgetopt.models.bgl.partition.data.generate.presets import (
+    planted,
+    quickstart,
+)
 from gadgetopt.models.bgl.partition.pictures import layout, loads
 
 from ..brute_force import run

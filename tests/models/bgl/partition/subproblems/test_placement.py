@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.bgl.partition.data.generate.presets import planted
 from gadgetopt.models.bgl.partition.evaluate import evaluate
-from gadgetopt.models.bgl.partition.generate.presets import planted
 from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
+from gadgetopt.models.bgl.partition.proving.elimination_order import narrow_order
+from gadgetopt.models.bgl.partition.proving.terms import terms_of
 from gadgetopt.models.bgl.partition.subproblems import completion, local_search
 from gadgetopt.models.bgl.partition.subproblems.balance import balanced
-from gadgetopt.models.bgl.partition.subproblems.elimination_order import narrow_order
 from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted, improve
-from gadgetopt.models.bgl.partition.terms import terms_of
 from gadgetopt.search.clock import Clock
 
 from ..brute_force import INSTANCES

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.models.knapsack.data.generate.presets import (
-    multiple_choice,
-    paper,
-    uncorrelated,
-)
+from gadgetopt.models.knapsack.data.generate.presets import multiple_choice, paper, uncorrelated
 
 
 def rng():

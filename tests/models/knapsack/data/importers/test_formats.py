@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.models.knapsack.data.importers.formats import (
-    mmkp,
-    orlib_mknap,
-)
-from gadgetopt.models.knapsack.data.importers.reading import (
-    read_mmkp,
-    read_orlib,
-)
+from gadgetopt.models.knapsack.data.importers.formats import mmkp, orlib_mknap
+from gadgetopt.models.knapsack.data.importers.reading import read_mmkp, read_orlib
 from gadgetopt.system.files import library, read_instance
 
 from ...brute_force import single

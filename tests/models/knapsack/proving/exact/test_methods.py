@@ -11,32 +11,17 @@ from hypothesis import strategies as st
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.knapsack.algorithms.frieze_clarke import frieze_clarke
 from gadgetopt.models.knapsack.data.generate.presets import paper
-from gadgetopt.models.knapsack.data.importers.reading import (
-    read_mmkp,
-    read_orlib,
-)
+from gadgetopt.models.knapsack.data.importers.reading import read_mmkp, read_orlib
 from gadgetopt.models.knapsack.heuristics.greedy import greedy
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance
-from gadgetopt.models.knapsack.proving.exact.methods import (
-    cg_core,
-    dynamic_program,
-    enumeration,
-)
+from gadgetopt.models.knapsack.proving.exact.methods import cg_core, dynamic_program, enumeration
 from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.registry import problem as registered
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ...brute_force import (
-    optimum,
-    single,
-    small_instances,
-)
-from ...outcomes import (
-    bound_of,
-    run,
-    value_of,
-)
+from ...brute_force import optimum, single, small_instances
+from ...outcomes import bound_of, run, value_of
 
 TINY = library() / "knapsack" / "tiny"
 

@@ -13,12 +13,7 @@ from gadgetopt.models.parallel_machines.proving.bounds.patterns import (
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from ...brute_force import (
-    instance_of,
-    optimum,
-    run,
-    small_instances,
-)
+from ...brute_force import instance_of, optimum, run, small_instances
 
 
 @given(instance=small_instances())

@@ -11,10 +11,7 @@ from gadgetopt.models.parallel_machines.proving.exact.enumeration import possibl
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from ...brute_force import (
-    instance_of,
-    run,
-)
+from ...brute_force import instance_of, run
 
 
 @pytest.mark.parametrize(("shortest_s", "longest_s"), [(1, 20), (1, 100), (50, 100), (100, 200)])

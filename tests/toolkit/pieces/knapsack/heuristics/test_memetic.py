@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gadgetopt.models.knapsack.data.generate.presets import (
-    multiple_choice,
-    paper,
-)
+from gadgetopt.models.knapsack.data.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.cardinality import incumbent
 from gadgetopt.pieces.knapsack.core import cg_core
@@ -24,15 +21,7 @@ from gadgetopt.pieces.knapsack.sharpening import MOST_SETS, sets_within_gap
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from ..small_knapsacks import (
-    FIVE_ITEMS,
-    KHAN_1,
-    PETERSEN_1,
-    WEING_1,
-    best_value,
-    fits,
-    knapsacks,
-)
+from ..small_knapsacks import FIVE_ITEMS, KHAN_1, PETERSEN_1, WEING_1, best_value, fits, knapsacks
 
 
 def drawn(seed, items=60, rows=10):

@@ -1,0 +1,76 @@
+"""The constant of an objective, added to what a solver finds without it.
+
+Beside a constant that is much larger than the costs, doubles lose what the costs say, and a
+relative gap of nothing is closed at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gadgetopt.numbers.tolerance import Number, as_double, simplest_rational
+from gadgetopt.solvers.exact_form import OBJECTIVE
+from gadgetopt.solvers.outcome import SolverOutcome, no_better
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.standard_form import StandardForm
+
+#: A constant is large from this many times the largest cost on.
+LARGE = 2.0**10
+
+
+def constant_of(form: StandardForm) -> Number:
+    """Return the constant of a form's objective, exact where it is known so."""
+    if OBJECTIVE in form.exact.inexact or not math.isfinite(form.offset):
+        return form.offset
+    known = form.exact.offset
+    return simplest_rational(form.offset) if known is None else known
+
+
+def without_large_constant(form: StandardForm) -> StandardForm:
+    """Return a form without the constant of its objective, if that is large."""
+    large = abs(form.offset) / LARGE > np.abs(form.c).max(initial=0.0)
+    return without_constant(form) if large else form
+
+
+def without_constant(form: StandardForm) -> StandardForm:
+    """Return a form without the constant of its objective."""
+    if form.offset == 0:
+        return form
+    return replace(form, offset=0.0, exact=replace(form.exact, offset=None))
+
+
+def with_constant(outcome: SolverOutcome, form: StandardForm) -> SolverOutcome:
+    """Return the outcome on a form without its constant for the form as it is.
+
+    No objective becomes better by rounding, and no bound tighter.
+    """
+    constant = constant_of(form)
+    if constant == 0:
+        return outcome
+    other = "max" if form.sense == "min" else "min"
+
+    def of(x: Number | None, sense: str) -> float | None:
+        if x is None:
+            return None
+        try:
+            return no_better(simplest_rational(x) + Fraction(constant), sense)
+        except (OverflowError, ValueError):  # beyond the range of doubles
+            return as_double(x) + as_double(constant)
+
+    return replace(
+        outcome,
+        objective=of(outcome.objective, form.sense),
+        bound=of(outcome.bound, other),
+        lp_bound=of(outcome.lp_bound, other),
+        root_bound=of(outcome.root_bound, other),
+        trace=tuple(
+            replace(p, incumbent=of(p.incumbent, form.sense), bound=of(p.bound, other))
+            for p in outcome.trace
+        ),
+    )

@@ -1,0 +1,106 @@
+r"""Job types for the jobs of a trace, calibrated to measured iteration times.
+
+A trace tells a job's GPUs, at best its network; it tells no stages and no volumes. Public
+measurements of eight networks (those of the Muri simulator, on servers of eight GPUs) tell how long
+an iteration takes on 1 to 32 GPUs, and so how much slower a network is on two servers than on one.
+A type is chosen such that it has (reconstructed)
+
+- on the empty cluster the stated iteration time, or else the measured one;
+- scattered over servers, as much more time as the measurement on 16 GPUs adds to that on 8, in
+  proportion to :math:`2 (k - 1) / k`, what a ring of k replicas sends.
+
+Language models of an even number of GPUs, at least four, are pipelines of two stages; everything
+else is data-parallel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from fractions import Fraction
+
+from gadgetopt.numbers.tolerance import decimal_rational
+
+from ...instance import JobType
+
+#: Milliseconds of an iteration on 1, 2, 4, 8, 16 and 32 GPUs in servers of eight.
+MEASURED_MS = {
+    "vgg16": (107, 191, 201, 214, 332, 336),
+    "vgg19": (109, 205, 212, 226, 302, 356),
+    "resnet18": (779, 881, 921, 1010, 1055, 1059),
+    "shufflenet_v2_x1_0": (798, 850, 886, 957, 1006, 1019),
+    "bert": (178, 195, 190, 192, 244, 260),
+    "gpt2": (426, 464, 433, 437, 491, 514),
+    "a2c": (517, 525, 533, 555, 567, 585),
+    "dqn": (490, 495, 505, 509, 525, 546),
+}
+_PIPELINES = ("bert", "gpt2")
+_MICROBATCHES = 4
+
+#: Activations of a pipeline, as a part of its gradients (reconstructed).
+_ACTIVATION_SHARE = Fraction(1, 10)
+
+
+def network_of(text: str) -> str:
+    """Return a network for a text that identifies a job or its group, always the same one."""
+    names = sorted(MEASURED_MS)
+    digest = hashlib.sha256(text.encode()).digest()
+    return names[int.from_bytes(digest[:8]) % len(names)]
+
+
+def measured_s(network: str, gpus: int) -> Fraction:
+    """Return the measured time of an iteration on the next power of two of GPUs."""
+    times = MEASURED_MS[network]
+    return Fraction(times[min((gpus - 1).bit_length(), len(times) - 1)], 1000)
+
+
+def calibrated_type(
+    network: str,
+    gpus: int,
+    iteration_s: Fraction,
+    *,
+    gpus_per_server: Sequence[int],
+    intra: Fraction,
+    inter: Fraction,
+) -> JobType:
+    """Return a job type that takes `iteration_s` on the empty cluster.
+
+    Parameters
+    ----------
+    network : str
+        One of `MEASURED_MS`, or another one, which is then given the slow-down of one of them.
+    gpus : int
+    iteration_s : Fraction
+    gpus_per_server : sequence of int
+    intra, inter : Fraction
+        GB/s that a GPU has within a server and between servers.
+    """
+    known = network if network in MEASURED_MS else network_of(network)
+    on_8, on_16 = measured_s(known, 8), measured_s(known, 16)
+    # Scattering costs as much more of an iteration as on 16 GPUs, for rings of any length.
+    extra_s = (on_16 - on_8) / on_8 * iteration_s
+    gap = 1 / inter - 1 / intra
+    pipeline = known in _PIPELINES and gpus >= 4 and gpus % 2 == 0
+    replicas = (gpus // 2, gpus // 2) if pipeline else (gpus,)
+    factor = Fraction(_MICROBATCHES + len(replicas) - 1, _MICROBATCHES)
+    gradient = _rounded(extra_s / gap * Fraction(16, 2 * 15)) if gap and gpus > 1 else Fraction(0)
+    activation = _rounded(_ACTIVATION_SHARE * gradient) if pipeline else Fraction(0)
+    k = replicas[0]
+    whole = gpus <= max(gpus_per_server)
+    stage_whole = whole or k <= max(gpus_per_server)
+    ring_s = 2 * Fraction(k - 1, k) * gradient / (intra if stage_whole else inter)
+    transfer_s = activation / k / (intra if whole else inter)
+    compute_s = max(Fraction(0), (iteration_s - ring_s) / factor - transfer_s)
+    return JobType(
+        replicas=replicas,
+        stage_time_s=(_rounded(compute_s),) * len(replicas),
+        activation_gbytes=(activation,) * (len(replicas) - 1),
+        gradient_gbytes=(gradient,) * len(replicas),
+        pipeline_factor=factor,
+        name=network,
+    )
+
+
+def _rounded(value: Fraction) -> Fraction:
+    """Round to six decimals, which keeps the numbers of files short."""
+    return decimal_rational(round(float(value), 6))

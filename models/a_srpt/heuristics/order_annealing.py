@@ -1,0 +1,289 @@
+r"""Annealing over the order of a list schedule, in the pool or on the servers (ours).
+
+Jobs start in the order of a list, none before the job ahead of it: the first job of the list that
+is left starts at the earliest tick at which its servers have room. Every schedule of the pool is
+the one of its starts' order, so nothing is lost there. On the servers, every job is mapped
+as on the empty cluster, so that it runs at its fastest: its *parts* are the GPUs of that mapping on
+each server. The largest part is placed first, each on the server with enough free GPUs that is kept
+busy for the fewest ticks more (ties: that with fewest free GPUs). Long jobs of few GPUs so come
+together, and other servers empty for large jobs.
+
+A step moves one job in the list or swaps two, and is accepted with probability
+:math:`e^{-\Delta / T}` if it costs :math:`\Delta > 0`. A step takes O(n M) time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.compiled import compiled
+from gadgetopt.search.clock import Clock
+
+from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
+from ..relaxations import Pool
+from ..subproblems.mapper import (
+    Mapper,
+    on_servers,
+)
+
+#: Last temperature, as a part of the first.
+COLD = 1 / 300
+#: Part of the moves that go anywhere; the others go at most this far in the list.
+FAR, NEAR = 0.25, 10
+#: Most steps between two looks at the clock, and these times jobs times servers.
+CHUNK, CHUNK_WORK = 500, 2 * 10**7
+
+#: Release, ticks, weight; first part of each job, and the GPUs of all parts; GPUs of servers.
+_Jobs = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
+
+
+class Lists:
+    """Lists of jobs, and their schedules.
+
+    Parameters
+    ----------
+    release, ticks, weight : array of int, shape (jobs,)
+    parts : sequence of sequence of int
+        GPUs of every job on the servers that it needs, most first.
+    capacities : sequence of int
+        GPUs of the servers.
+    """
+
+    def __init__(
+        self,
+        release: Ints,
+        ticks: Ints,
+        weight: Ints,
+        parts: Sequence[Sequence[int]],
+        capacities: Sequence[int],
+    ):
+        self.first_part: Ints = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+        every = np.array([gpus for of_job in parts for gpus in of_job], dtype=np.int64)
+        servers = np.array(capacities, dtype=np.int64)
+        self._jobs: _Jobs = (release, ticks, weight, self.first_part, every, servers)
+
+    def value(self, order: Ints) -> int:
+        """Return the weighted sum of completions of a list."""
+        return self.decoded(order)[0]
+
+    def decoded(self, order: Ints) -> tuple[int, list[int], list[int]]:
+        """Return the value of a list, its starts in ticks, and the server of every part."""
+        starts, servers = np.zeros_like(order), np.zeros_like(self._jobs[4])
+        value = _decode(self._jobs, order, starts, servers)
+        return int(value), starts.tolist(), servers.tolist()
+
+    def anneal(
+        self, order: Ints, steps: int, hot: float, rng: np.random.Generator, clock: Clock
+    ) -> tuple[int, Ints]:
+        """Return the best value found from a list on, and its list.
+
+        Parameters
+        ----------
+        order : array of int, shape (jobs,)
+        steps : int
+        hot : float
+            First temperature, as a part of the mean weighted wait of a job.
+        rng : numpy.random.Generator
+        clock : Clock
+        """
+        n, (release, ticks, weight) = len(order), self._jobs[:3]
+        current, best = order.copy(), order.copy()
+        least = value = self.value(order)
+        first = hot * (value - int((weight * (release + ticks)).sum())) / n
+        if first <= 0 or n < 2:
+            return least, best
+        chunk = max(1, min(CHUNK, CHUNK_WORK // (n * len(self._jobs[5]))))
+        for begin in range(0, steps, chunk):
+            if clock.expired:
+                break
+            count = min(chunk, steps - begin)
+            cooled = first * COLD ** (np.arange(begin, begin + count) / steps)
+            draws = rng.random((count, 4))
+            value, least = _anneal(self._jobs, current, best, value, least, cooled, draws)
+        return int(least), best
+
+
+def pool_lists(pool: Pool) -> Lists:
+    """Return the lists of the pool: one server with all GPUs."""
+    parts = pool.gpus[:, None].tolist()
+    return Lists(pool.release, pool.duration, pool.weight, parts, [pool.total_gpus])
+
+
+class ServerLists(Lists):
+    """Lists of the jobs of an instance on its servers; values are times the weight scale.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    mapper : Mapper
+    """
+
+    def __init__(self, instance: ASrptInstance, mapper: Mapper):
+        shapes = {t: _shape(mapper, t) for t in {job.job_type for job in instance.jobs}}
+        self._shapes = [shapes[job.job_type][0] for job in instance.jobs]
+        units = [shapes[job.job_type][1] for job in instance.jobs]
+        ticks = [instance.ticks(j, u) for j, u in enumerate(units)]
+        super().__init__(
+            instance.release_ticks,
+            np.array(ticks, dtype=np.int64),
+            instance.whole_weights,
+            [[sum(column) for column in columns] for columns in self._shapes],
+            instance.gpus_per_server,
+        )
+        self._microticks = instance.total_gpus
+
+    def solution(self, order: Ints) -> ASrptSolution:
+        """Return the schedule of a list."""
+        _, starts, servers = self.decoded(order)
+        first = self.first_part.tolist()
+        return ASrptSolution(
+            jobs=tuple(
+                ScheduledJob(
+                    job=j,
+                    start_microtick=self._microticks * starts[j],
+                    placement=on_servers(
+                        tuple(zip(*self._shapes[j], strict=True)), servers[first[j] : first[j + 1]]
+                    ),
+                )
+                for j in order.tolist()
+            )
+        )
+
+
+def _shape(mapper: Mapper, job_type: int) -> tuple[list[tuple[int, ...]], int]:
+    """Return a type's replicas on each server of the empty cluster, most first, and its time."""
+    placement, units = mapper.mapped_on_empty_cluster(job_type)
+    columns = [column for column in zip(*placement, strict=True) if any(column)]
+    return sorted(columns, key=sum, reverse=True), units
+
+
+@compiled
+def _anneal(
+    jobs: _Jobs,
+    order: Ints,
+    best: Ints,
+    value: int,
+    least: int,
+    temperatures: Floats,
+    draws: Floats,
+) -> tuple[int, int]:
+    """Make a step at each temperature, change `order` and `best`; return their values."""
+    n = len(order)
+    changed = order.copy()
+    starts, servers = np.zeros_like(order), np.zeros_like(jobs[4])
+    for step in range(len(temperatures)):
+        kind, a = draws[step, 0], int(draws[step, 1] * n)
+        b = int(draws[step, 2] * n)
+        if kind >= FAR:
+            b = a - NEAR + int(draws[step, 2] * (2 * NEAR + 1))
+        if b < 0 or b >= n or a == b:
+            continue
+        changed[:] = order
+        if kind < FAR / 2 or kind >= (1 + FAR) / 2:
+            toward = 1 if a < b else -1
+            for k in range(a, b, toward):
+                changed[k] = order[k + toward]
+            changed[b] = order[a]
+        else:
+            changed[a], changed[b] = order[b], order[a]
+        new = _decode(jobs, changed, starts, servers)
+        if new <= value or draws[step, 3] < math.exp((value - new) / temperatures[step]):
+            value = new
+            order[:] = changed
+            if value < least:
+                least = value
+                best[:] = order
+    return value, least
+
+
+@compiled
+def _decode(jobs: _Jobs, order: Ints, starts: Ints, servers: Ints) -> int:
+    """Return the value of a list; write its starts, and the server of every part."""
+    release, ticks, weight, first, parts, capacities = jobs
+    free, busy_until = capacities.copy(), np.zeros_like(capacities)
+    ends, running = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    now, size, total = 0, 0, 0
+    for j in order:
+        now = max(now, release[j])
+        while True:
+            while size > 0 and ends[0] <= now:
+                done = running[0]
+                for q in range(first[done], first[done + 1]):
+                    free[servers[q]] += parts[q]
+                size = _pop(ends, running, size)
+            if _place(j, now, now + ticks[j], first, parts, free, busy_until, servers):
+                break
+            now = ends[0]
+        starts[j] = now
+        total += weight[j] * (now + ticks[j])
+        size = _push(ends, running, size, now + ticks[j], j)
+    return total
+
+
+@compiled
+def _place(
+    j: int,
+    now: int,
+    end: int,
+    first: Ints,
+    parts: Ints,
+    free: Ints,
+    busy_until: Ints,
+    servers: Ints,
+) -> bool:
+    """Place a job's parts on different servers; change nothing and return False if none fit."""
+    begin, stop = first[j], first[j + 1]
+    for q in range(begin, stop):
+        chosen, least = -1, 0
+        for m in range(len(free)):
+            if free[m] >= parts[q]:
+                longer = max(0, end - max(busy_until[m], now))
+                fewer = chosen < 0 or longer < least
+                if fewer or (longer == least and free[m] < free[chosen]):
+                    for p in range(begin, q):
+                        if servers[p] == m:
+                            break
+                    else:
+                        chosen, least = m, longer
+        if chosen < 0:
+            for p in range(begin, q):
+                free[servers[p]] += parts[p]
+            return False
+        servers[q] = chosen
+        free[chosen] -= parts[q]
+    for q in range(begin, stop):
+        busy_until[servers[q]] = max(busy_until[servers[q]], end)
+    return True
+
+
+@compiled
+def _push(ends: Ints, running: Ints, size: int, end: int, job: int) -> int:
+    """Add a job to the heap of those that run, by their ends; return its new size."""
+    at = size
+    while at > 0 and ends[(at - 1) >> 1] > end:
+        ends[at], running[at] = ends[(at - 1) >> 1], running[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    ends[at], running[at] = end, job
+    return size + 1
+
+
+@compiled
+def _pop(ends: Ints, running: Ints, size: int) -> int:
+    """Take the job that ends first from the heap; return its new size."""
+    size -= 1
+    end, job = ends[size], running[size]
+    at = 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and ends[child + 1] < ends[child]:
+            child += 1
+        if ends[child] >= end:
+            break
+        ends[at], running[at] = ends[child], running[child]
+        at = child
+    ends[at], running[at] = end, job
+    return size

@@ -1,0 +1,242 @@
+r"""Certificates of lower bounds on the weighted sum of completions, and their check.
+
+* `Formula`: B0, B1 or B2, which the check computes (`relaxations`).
+* `Prices`: a price of GPU-time; proves B5, and B4 where the prices are optimal duals
+  (`price_checks`).
+* `PreemptivePrices`: the same prices for jobs that may be interrupted; proves B3.
+* `PartPrices`: prices of parts of servers, which see fragmentation and communication
+  (`server_prices`).
+* `PoolStates`, `ClusterStates`: prices of GPU-time, and a cost below which there is no schedule of
+  the pool, or of (F). The check looks at all schedules that the prices leave
+  (`pool_exhaustion`, `cluster_exhaustion`), up to a number of states; it proves that cost, or what
+  the prices prove alone.
+
+All are checked in whole numbers; durations are the shortest that the exact search of `mapping`
+proves. An optimum is a multiple of the weights' greatest common divisor: with `attainable`, the
+bound is raised to the next one (`relaxations.lattice_ceiling`).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
+
+from ...instance import (
+    ASrptInstance,
+    NonNegativeRational,
+)
+from ...relaxations import (
+    Pool,
+    busy_time_bound,
+    lattice_ceiling,
+    pool_of,
+    release_bound,
+    srpt_bound,
+    whole_sum,
+)
+from . import (
+    cluster_exhaustion,
+    pool_exhaustion,
+)
+from .price_checks import (
+    INT64_SAFE,
+    as_steps,
+    preemptive_price_bound,
+    price_bound,
+)
+from .server_prices import PartPrices as PartTables
+from .server_prices import (
+    server_price_bound,
+    servers_of,
+)
+from .start_costs import MOST_STARTS
+
+FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
+
+#: States of the pool that a check may look at, about 5 microseconds each.
+MOST_STATES = 5_000_000
+#: Prices and denominators stay below this, so that checks take a predictable time.
+MOST_PRICE = 10**40
+Price = Annotated[int, Field(ge=0, le=MOST_PRICE)]
+Denominator = Annotated[PositiveInt, Field(le=MOST_PRICE)]
+Times = Annotated[tuple[Annotated[NonNegativeInt, Field(le=2**53)], ...], Field(min_length=2)]
+
+
+class Formula(Data):
+    """The bound B0, B1 or B2."""
+
+    kind: Literal["closed_form"] = "closed_form"
+    formula: Literal["release", "srpt", "busy_time"]
+
+
+class _Timed(Data):
+    """What has one entry for every interval between `times`, which rise.
+
+    Attributes
+    ----------
+    times : tuple of int, shape (K + 1,)
+        Ticks.
+    denominator : int
+        Prices are whole multiples of 1 / `denominator`.
+    """
+
+    times: Times
+    denominator: Denominator
+
+    @model_validator(mode="after")
+    def _times_rise(self) -> Self:
+        for k in range(1, len(self.times)):
+            if self.times[k] <= self.times[k - 1]:
+                raise ValueError(
+                    f"times[{k}]: {self.times[k]}, expected more than the {self.times[k - 1]} "
+                    "before it"
+                )
+        return self
+
+    def _one_each(self, where: str, prices: tuple[int, ...]) -> None:
+        if len(prices) != len(self.times) - 1:
+            raise ValueError(
+                f"{where}: {len(prices)} prices, expected one for each of the "
+                f"{len(self.times) - 1} intervals"
+            )
+
+
+class Prices(_Timed):
+    """Price of a GPU-tick in each interval, shape (K,), times `denominator`."""
+
+    kind: Literal["gpu_prices"] = "gpu_prices"
+    prices: tuple[Price, ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        self._one_each("prices", self.prices)
+        return self
+
+
+class PreemptivePrices(Prices):
+    """The same, for jobs that may be interrupted."""
+
+    kind: Literal["preemptive_prices"] = "preemptive_prices"  # type: ignore[assignment]
+
+
+class PoolStates(Prices):
+    """The same, and a cost below which there is no schedule of the pool.
+
+    Attributes
+    ----------
+    bound : Fraction
+        What is claimed, in weighted ticks.
+    """
+
+    kind: Literal["pool_states"] = "pool_states"  # type: ignore[assignment]
+    bound: NonNegativeRational
+
+
+class ClusterStates(PoolStates):
+    """The same of (F)."""
+
+    kind: Literal["cluster_states"] = "cluster_states"  # type: ignore[assignment]
+
+
+class PartPrices(_Timed):
+    """Prices of parts of servers, times `denominator`.
+
+    Attributes
+    ----------
+    prices : tuple, shape (classes, c_k, K)
+        Of every class of servers with equally many GPUs, the smallest first, and every size of a
+        part, 1 first: the price of a tick in each interval.
+    """
+
+    kind: Literal["part_prices"] = "part_prices"
+    prices: tuple[tuple[tuple[Price, ...], ...], ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        for k, table in enumerate(self.prices):
+            for q, row in enumerate(table):
+                self._one_each(f"prices[{k}][{q}]", row)
+        return self
+
+
+Proof = Formula | Prices | PreemptivePrices | PoolStates | ClusterStates | PartPrices
+
+
+class ASrptCertificate(Certificate):
+    """A proof of a lower bound; with `attainable`, raised to the next value of an optimum."""
+
+    proof: Annotated[Proof, Field(discriminator="kind")]
+    attainable: bool = False
+
+
+def check_bound(instance: ASrptInstance, certificate: ASrptCertificate) -> Fraction:
+    """Return the lower bound, in weighted ticks, that a certificate proves.
+
+    Raises
+    ------
+    ValueError
+        If its prices are not those of the instance's servers, or would take too long to check.
+    """
+    bound = proved(instance, certificate.proof)
+    if certificate.attainable:
+        bound = lattice_ceiling(pool_of(instance), bound)
+    return bound
+
+
+def proved(instance: ASrptInstance, proof: Proof) -> Fraction:
+    """Return the lower bound, in weighted ticks, that a proof gives; see `check_bound`."""
+    if isinstance(proof, PartPrices):
+        return _proved_by_parts(instance, proof)
+    pool = pool_of(instance)
+    if isinstance(proof, Formula):
+        return FORMULAS[proof.formula](pool)
+    steps = as_steps(proof.times, proof.prices, proof.denominator)
+    if isinstance(proof, PreemptivePrices):
+        return preemptive_price_bound(pool, steps)
+    bound = price_bound(pool, steps)
+    if isinstance(proof, PoolStates) and proof.bound > bound and _exhausted(instance, pool, proof):
+        return proof.bound
+    return bound
+
+
+def _exhausted(instance: ASrptInstance, pool: Pool, proof: PoolStates) -> bool:
+    """Return True if all schedules below the cost that is claimed are looked at, and none is one.
+
+    Costs of jobs that run one after the other are not claimed rightly; numbers that are larger than
+    64 bits, and times beyond all tables, are not looked at.
+    """
+    below = math.ceil(proof.bound * pool.weight_scale)
+    longest = int(pool.release.max()) + int(instance.max_ticks.sum())
+    prices = [price * pool.weight_scale for price in proof.prices]
+    total = sum(p * (b - a) for p, a, b in zip(prices, proof.times, proof.times[1:], strict=False))
+    if below > whole_sum(pool.weight) * longest or total >= INT64_SAFE:
+        return False
+    ticks = np.minimum(np.array(proof.times, dtype=np.int64), min(longest, MOST_STARTS))
+    per_tick = np.repeat(np.array([0, *prices], dtype=np.int64), np.diff(ticks, prepend=0))
+    common = math.gcd(proof.denominator, *prices)
+    per_tick, denominator = per_tick // common, proof.denominator // common
+    if isinstance(proof, ClusterStates):
+        whole = per_tick.tolist()
+        return cluster_exhaustion.none_cheaper(instance, whole, denominator, below)
+    return pool_exhaustion.none_cheaper(pool, per_tick, denominator, below, MOST_STATES)
+
+
+def _proved_by_parts(instance: ASrptInstance, proof: PartPrices) -> Fraction:
+    servers = servers_of(instance)
+    if len(proof.prices) != len(servers.capacities):
+        raise ValueError(
+            f"prices: {len(proof.prices)} tables, expected one for each of the "
+            f"{len(servers.capacities)} classes of servers"
+        )
+    for k, (table, c) in enumerate(zip(proof.prices, servers.capacities, strict=True)):
+        if len(table) != c:
+            raise ValueError(f"prices[{k}]: {len(table)} rows, expected {c}, one a GPU of a server")
+    tables = tuple(np.array(table, dtype=object) for table in proof.prices)
+    times = np.array(proof.times, dtype=np.int64)
+    return server_price_bound(servers, PartTables(times, tables, proof.denominator))

@@ -1,0 +1,60 @@
+"""The Lagrangian bound of the momentum cap: prices of momentum terms and of commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...instance import (
+    AdspRatesInstance,
+    MomentumCap,
+)
+from ..certificate.check import (
+    AdspRatesCertificate,
+    multiplier_bound,
+)
+from ..certificate.check import Multipliers as Proof
+from ..certificate.momentum_labels import (
+    Multipliers,
+    multipliers,
+    window_starts,
+)
+
+
+def lagrangian(
+    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    r"""Return the Lagrangian bound on the steps lost, of the best multipliers of one window.
+
+    .. math:: \min_c \sum_i \min_{c \le n \le c + \varepsilon}
+        \big(w_i n + \lambda g_i(n) + \rho n\big) - \lambda q - \rho N_{cap}
+
+    Raises
+    ------
+    ModelRefused
+        If the model is not the momentum cap.
+    """
+    if not isinstance(instance.model, MomentumCap):
+        raise ModelRefused("model.kind: the Lagrangian bound is that of 'momentum_cap'")
+    found = [multipliers(instance, c) for c in window_starts(instance)]
+    feasible = [m for m in found if m is not None]
+    if not feasible:
+        return MethodOutcome()
+    bound, certificate = lagrangian_certificate(instance, feasible)
+    return MethodOutcome(dual_bound=bound, certificate=certificate)
+
+
+def lagrangian_certificate(
+    instance: AdspRatesInstance, found: Iterable[Multipliers]
+) -> tuple[Fraction, AdspRatesCertificate]:
+    """Return the best bound of the multipliers of a few windows, with its certificate."""
+    # The window that loses least decides; multipliers of the others rarely prove more.
+    ordered = sorted(found, key=lambda m: m.bound)[:3]
+    proofs = [Proof(momentum=min(m.momentum, 1e18), cap=min(m.cap, 1e18)) for m in ordered]
+    best = max(proofs, key=lambda proof: multiplier_bound(instance, proof))
+    return multiplier_bound(instance, best), AdspRatesCertificate(proof=best)

@@ -1,0 +1,5 @@
+"""The trusted checks of lower bounds.
+
+- `check`: the types of certificates, `check_bound`, stars, isolating cuts, eigenvalues.
+- `cuts`: inequalities that every partition satisfies, and trees of cases.
+"""

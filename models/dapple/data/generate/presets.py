@@ -1,0 +1,107 @@
+"""Presets: random chains, and the instance on which the pivot rule misleads the planner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from gadgetopt.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...instance import DappleInstance
+
+_MB, _GB = 1e6, 1e9
+
+
+def quickstart(
+    rng: np.random.Generator, *, layers: int = 8, microbatches: int = 8
+) -> DappleInstance:
+    """Return a small instance that every exact method closes, with transfers of two values."""
+    return random_chain(
+        rng,
+        layers=layers,
+        machines=2,
+        gpus_per_machine=2,
+        microbatches=microbatches,
+        comm_model="simple",
+    )
+
+
+def random_chain(
+    rng: np.random.Generator,
+    *,
+    layers: int = 12,
+    machines: int = 2,
+    gpus_per_machine: int = 4,
+    microbatches: int = 16,
+    intra_gbyte_per_s: float = 12.0,
+    inter_gbyte_per_s: float = 1.25,
+    comm_model: Literal["planner_code", "simple"] = "planner_code",
+) -> DappleInstance:
+    """Return a chain with random layers.
+
+    Forward times are uniform from 1 to 10 ms, backward times twice that within 10 %. Half of the
+    layers have no parameters, the others 1 to 400 MB, log-uniform; 0.5 to 20 MB cross a boundary,
+    log-uniform (reconstructed suite of the companion system, transfers a tenth of it).
+    """
+    from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
+    from gadgetopt.pieces.pipeline.instance import Layer
+
+    from ...instance import DappleInstance
+
+    if layers < 1:
+        raise InputError(f"layers: {layers}, expected at least 1")
+    chain = []
+    for _ in range(layers):
+        fwd = float(rng.uniform(1e-3, 10e-3))
+        bwd = 2 * fwd * (1 + float(rng.uniform(-0.1, 0.1)))
+        params = 0.0 if rng.random() < 0.5 else _MB * 400 ** float(rng.random())
+        act = 0.5 * _MB * 40 ** float(rng.random())
+        chain.append(
+            Layer(
+                fwd_time_s=round(fwd, 6),
+                bwd_time_s=round(bwd, 6),
+                param_bytes=float(round(params)),
+                act_bytes=float(round(act)),
+            )
+        )
+    cluster = TwoLevelCluster(
+        gpus_per_machine=(gpus_per_machine,) * machines,
+        intra_bytes_per_s=intra_gbyte_per_s * _GB,
+        inter_bytes_per_s=inter_gbyte_per_s * _GB,
+    )
+    return DappleInstance(
+        layers=tuple(chain),
+        num_microbatches=microbatches,
+        cluster=cluster,
+        comm_model=comm_model,
+    )
+
+
+def misled(rng: np.random.Generator, *, stretch: float = 1.0) -> DappleInstance:
+    """Return instance D2, its times and sizes multiplied by a factor that changes no ratio.
+
+    Of its plans the planner estimates 0 | 1 | 2-3 on 1, 1 and 2 GPUs at 48; the bound and the
+    optimum of that plan are 56.2. Layers 0-1 and 2-3 on two GPUs each take 49.
+    """
+    from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
+    from gadgetopt.pieces.pipeline.instance import Layer
+
+    from ...instance import DappleInstance
+
+    if stretch <= 0:
+        raise InputError(f"stretch: {stretch}, expected a positive number")
+    chain = tuple(
+        Layer(
+            fwd_time_s=f * stretch,
+            bwd_time_s=2 * f * stretch,
+            param_bytes=20.0 * stretch,
+            act_bytes=act * stretch,
+        )
+        for f, act in ((4.0, 2.0), (2.0, 2.0), (2.0, 2.0), (4.0, 0.0))
+    )
+    cluster = TwoLevelCluster(
+        gpus_per_machine=(2, 2), intra_bytes_per_s=20.0, inter_bytes_per_s=2.0
+    )
+    return DappleInstance(layers=chain, num_microbatches=4, cluster=cluster)

@@ -1,0 +1,98 @@
+"""The least iteration time over all plans and orders."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
+from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
+from gadgetopt.pieces.pipeline.orders import round_orders
+from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.pieces.pipeline.simulator import simulate
+from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...algorithms.schedules import scheduled
+from ...baselines.blocks import balanced_plan
+from ...instance import (
+    DappleInstance,
+    DappleSolution,
+)
+from ..certificate import DappleCertificate
+
+
+def exact_plans(
+    instance: DappleInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    max_stages: int = 3,
+) -> MethodOutcome:
+    """Return the plan and the orders of the least iteration time.
+
+    1. Balanced blocks of many stages, and plans of the planner, of at most two stages and then of a
+       few more, scheduled by warm-up numbers and in rounds: the incumbent.
+    2. The least head, load and tail over all plans, by labels.
+    3. All plans below the incumbent, with their one-machine bounds and schedules by rules.
+    4. What is left, smallest bound first, by CP-SAT.
+
+    Bounds of steps 2 and 3 have certificates; those of step 4 are CP-SAT's word.
+
+    Parameters
+    ----------
+    instance : DappleInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Used by the local search and for the seeds of CP-SAT.
+    max_stages : int, default 3
+        Most stages of the planner's second plan; the search itself knows no limit.
+    """
+    if max_stages < 1:
+        raise ModelRefused(f"max_stages: {max_stages}, expected at least 1")
+    search: Search[Planned] = Search("min", limits)
+    run = ExactPlans(instance, search, rng, _certified)
+    with search.interruptible():
+        with search.clock.phase("blocks"):
+            _offer_balanced(instance, search)
+        with search.clock.phase("planner"):
+            for stages in sorted({min(2, max_stages), max_stages}):
+                _offer_planned(instance, search, stages)
+        run.run()
+    solution = None
+    if search.best is not None:
+        plan, schedule = search.best
+        solution = DappleSolution.of(plan, orders=schedule.orders)
+    return search.outcome(solution, **run.notes)
+
+
+def _certified(bound_s: Fraction) -> DappleCertificate:
+    return DappleCertificate(makespan_s=bound_s)
+
+
+def _offer_balanced(instance: DappleInstance, search: Search[Planned]) -> None:
+    """Offer balanced blocks of as many stages as there can be, half as many and so on."""
+    stages = instance.most_stages
+    while stages and not search.clock.expired:
+        _offer(instance, search, balanced_plan(instance, stages))
+        stages //= 2
+
+
+def _offer_planned(instance: DappleInstance, search: Search[Planned], stages: int) -> None:
+    """Offer the plan of the least bound of at most so many stages, a tenth of the time at most."""
+    clock = Clock(search.clock.limits(0.1))
+    plan = plan_by_latency(instance, clock, max_stages=stages, memo="best_prefix", pivot="max").plan
+    if plan is not None:
+        _offer(instance, search, plan)
+
+
+def _offer(instance: DappleInstance, search: Search[Planned], plan: Plan) -> None:
+    if plan_violations(instance, plan):
+        return
+    shop = shop_of(instance, plan)
+    for schedule in (scheduled(shop, "best").schedule, simulate(shop, round_orders(shop))):
+        search.offer(schedule.makespan_s, (plan, schedule))

@@ -1,1 +1,0 @@
-"""Instances: generators."""

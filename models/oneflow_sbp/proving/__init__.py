@@ -1,0 +1,9 @@
+"""What proves bounds and optima.
+
+- `certificate`: the proofs of a lower bound on the cost, and their checks.
+- `bounds`: multipliers, messages, mini-buckets.
+- `exact`: elimination; branch and bound.
+
+What `bounds` and `exact` share: `elimination` (`classes` of equal buckets, `order`), `lagrangian`,
+`messages`, `reweighted`, `min_marginals`, `dominance`.
+"""

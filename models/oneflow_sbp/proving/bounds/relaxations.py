@@ -1,0 +1,172 @@
+"""Bounds without branching, each with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ...instance import OneFlowSbpInstance
+from ...subproblems.graph import (
+    FORBIDDEN,
+    LabelGraph,
+)
+from ...subproblems.label_graph import label_graph
+from ..certificate.check import (
+    Leaf,
+    OneFlowSbpCertificate,
+    leaf_of,
+)
+from ..dominance import undominated
+from ..elimination import (
+    MOST_CELLS,
+    OutOfTime,
+    eliminate,
+)
+from ..lagrangian import Pricing
+from ..messages import (
+    Message,
+    Reparametrisation,
+    Reweighting,
+)
+from ..order import elimination_order
+
+
+def lagrangian(
+    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    r"""Return :math:`\max_\lambda L(\lambda)`, by elimination for each multiplier.
+
+    Where elimination is too wide, by messages. An assignment met on the way that fits the memory is
+    the incumbent.
+    """
+    clock = Clock(limits)
+    graph = label_graph(instance)
+    groups = len(instance.placements)
+    pricing = Pricing(graph, groups, 2**26, lambda: clock.expired, limits.rel_gap)
+    try:
+        limit = instance.memory_limit_bytes
+        crowded = (
+            [] if limit is None else [g for g in range(groups) if pricing.least_memory(g) > limit]
+        )
+        if crowded:
+            return MethodOutcome(proved=Status.INFEASIBLE)
+        ascent = pricing.best()
+    except OutOfTime:
+        return MethodOutcome(limit_hit="time_s")
+    if ascent.bound.bound >= FORBIDDEN:
+        return MethodOutcome(proved=Status.INFEASIBLE)
+    fitting = [p for p in ascent.points if p.fits(graph.limit_bytes)]
+    best = min(fitting, key=lambda p: p.cost, default=None)
+    leaf = leaf_of(graph, ascent.bound)
+    return MethodOutcome(
+        solution=None if best is None else graph.solution(best.labels),
+        dual_bound=Fraction(ascent.bound.bound, graph.scale),
+        certificate=OneFlowSbpCertificate(tree=(leaf,), most_cells=MOST_CELLS),
+        limit_hit="time_s" if clock.expired else None,
+        notes={"multipliers": [float(m) for m in leaf.multipliers]},
+    )
+
+
+def reparametrisation(
+    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator, *, sweeps: int = 100
+) -> MethodOutcome:
+    """Return the bound of reweighted messages, without the memory limit.
+
+    It comes close to the linear relaxation (2), whatever the graph's width.
+
+    Parameters
+    ----------
+    instance : OneFlowSbpInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Not used.
+    sweeps : int
+        Passes along all operators, forward and backward.
+    """
+    clock = Clock(limits)
+    graph = label_graph(instance)
+    reduced = _reduced(graph)
+    state = Reweighting(reduced)
+    best: tuple[int, list[Message]] | None = None
+    for sweep in range(1, sweeps + 1):
+        state.sweep()
+        if sweep % 10 == 0 or sweep == sweeps or clock.expired:
+            messages = state.messages()
+            bound = Reparametrisation(reduced, messages).bound
+            if best is None or bound > best[0]:
+                best = bound, messages
+        if clock.expired:
+            break
+    bound, messages = best or (0, state.messages())
+    return _outcome(graph, bound, messages, "time_s" if clock.expired else None)
+
+
+def mini_buckets(
+    instance: OneFlowSbpInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    most_cells: int = 2**14,
+) -> MethodOutcome:
+    """Return the bound of an elimination with split buckets, without the memory limit.
+
+    Parameters
+    ----------
+    instance : OneFlowSbpInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Not used.
+    most_cells : int
+        Sums of a bucket.
+    """
+    clock = Clock(limits)
+    graph = label_graph(instance)
+    order = elimination_order([len(d) for d in graph.domains], graph.edges)
+    most_cells = min(most_cells, MOST_CELLS)
+    try:
+        done = eliminate(graph, order, most_cells, lambda: clock.expired)
+    except OutOfTime:
+        return MethodOutcome(limit_hit="time_s")
+    if not done.feasible:
+        return MethodOutcome(proved=Status.INFEASIBLE)
+    return MethodOutcome(
+        dual_bound=Fraction(done.value, graph.scale),
+        certificate=OneFlowSbpCertificate(tree=(Leaf(),), most_cells=most_cells),
+        notes={"split": len(done.split)},
+    )
+
+
+def compute_only(
+    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return the sum of the cheapest compute of every operator: messages of nothing."""
+    graph = label_graph(instance)
+    reduced = _reduced(graph)
+    messages = [
+        (np.zeros(len(reduced.domains[u]), np.int64), np.zeros(len(reduced.domains[v]), np.int64))
+        for u, v, _ in reduced.edges
+    ]
+    return _outcome(graph, Reparametrisation(reduced, messages).bound, messages, None)
+
+
+def _reduced(graph: LabelGraph) -> LabelGraph:
+    merged = graph.merged()
+    return merged.restricted(undominated(merged))
+
+
+def _outcome(
+    graph: LabelGraph, bound: int, messages: Sequence[Message], limit_hit: str | None
+) -> MethodOutcome:
+    if bound >= FORBIDDEN:
+        return MethodOutcome(proved=Status.INFEASIBLE)
+    leaf = Leaf(messages=tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in messages))
+    return MethodOutcome(
+        dual_bound=Fraction(bound, graph.scale),
+        certificate=OneFlowSbpCertificate(tree=(leaf,), most_cells=MOST_CELLS),
+        limit_hit=limit_hit,
+    )

@@ -1,0 +1,100 @@
+r"""Dominated labels: those that another label of the node can always replace (Goldstein's test).
+
+Label k of node o is dominated by k' if, whatever the neighbours have, k costs no less:
+
+.. math:: \theta_o(k) - \theta_o(k') + \sum_v \min_y [\theta_{ov}(k, y) - \theta_{ov}(k', y)] \ge 0.
+
+Removing it keeps an optimal assignment. Nodes with equal tables around them are decided once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Ints
+
+from ..subproblems.graph import (
+    FORBIDDEN,
+    LabelGraph,
+)
+
+#: Where sums are cut, far above every sum of finite entries.
+_CUT = 2**60
+#: Sums of a test; nodes that would take more are left as they are.
+_MOST_SUMS = 2**24
+
+
+def undominated(graph: LabelGraph, rounds: int = 20) -> dict[int, tuple[int, ...]]:
+    """Return the positions that nodes keep, for those that lose some.
+
+    Parameters
+    ----------
+    graph : LabelGraph
+    rounds : int
+        A round removes from all nodes what their neighbours' labels of the last one allow.
+    """
+    kept: dict[int, tuple[int, ...]] = {}
+    reduced = graph
+    known: dict[object, tuple[int, ...]] = {}
+    changed = set(range(len(graph.domains)))
+    around: list[list[tuple[int, int, int]]] = [[] for _ in graph.domains]
+    for e, (u, v, _) in enumerate(graph.edges):
+        around[u].append((e, 0, v))
+        around[v].append((e, 1, u))
+    for _ in range(rounds):
+        cut: dict[int, tuple[int, ...]] = {}
+        for o in sorted(changed):
+            if len(reduced.domains[o]) == 1:
+                continue
+            tables = [(reduced.edges[e][2], axis) for e, axis, _ in around[o]]
+            key = (reduced.unary[o], *sorted(tables))
+            if key not in known:
+                known[key] = _remaining(reduced, reduced.unary[o], tables)
+            if len(known[key]) < len(reduced.domains[o]):
+                cut[o] = known[key]
+        if not cut:
+            break
+        reduced = reduced.restricted(cut)
+        for o, left in cut.items():
+            before = kept.get(o)
+            kept[o] = left if before is None else tuple(before[p] for p in left)
+        changed = {v for o in cut for _, _, v in around[o]} | set(cut)
+    return kept
+
+
+def _remaining(graph: LabelGraph, unary: int, tables: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    own = graph.tables[unary]
+    labels = len(own)
+    if any(graph.tables[t].size * labels > _MOST_SUMS for t, _ in tables):
+        return tuple(range(labels))
+    excess = own[:, None] - own[None, :]
+    possible = np.ones((labels, labels), dtype=bool)
+    for t, axis in tables:
+        table = graph.tables[t].T if axis else graph.tables[t]
+        forbidden = table >= FORBIDDEN
+        least, replaceable = _least_excess(table, forbidden)
+        possible &= replaceable
+        excess = np.minimum(excess + least, _CUT)
+    dominated = possible & (excess >= 0)
+    alive = np.ones(labels, dtype=bool)
+    for k in range(labels):
+        others = dominated[k] & alive
+        others[k] = False
+        if others.any():
+            alive[k] = False
+    return tuple(np.flatnonzero(alive).tolist())
+
+
+def _least_excess(table: Ints, forbidden: Bools) -> tuple[Ints, Bools]:
+    """Return the least difference of two rows, and whether the second allows what the first does.
+
+    Entries that the first row forbids do not count.
+    """
+    excess = table[:, None, :] - table[None, :, :]
+    if not forbidden.any():
+        return excess.min(axis=2), np.ones(excess.shape[:2], dtype=bool)
+    excess = np.where(forbidden[:, None, :], _CUT // 64, excess)
+    broken: Bools = np.any(forbidden[None, :, :] & ~forbidden[:, None, :], axis=2)
+    return excess.min(axis=2), np.logical_not(broken)

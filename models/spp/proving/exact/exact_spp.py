@@ -1,0 +1,121 @@
+"""The least iteration time of all plans and orders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
+from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
+from gadgetopt.pieces.pipeline.improvement import short_schedule
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.pieces.pipeline.simulator import simulate
+from gadgetopt.search.state import Search
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...algorithms.block_costs import BlockCosts
+from ...algorithms.device_order import (
+    MOST_CUT,
+    device_orders,
+)
+from ...algorithms.prm import Prm
+from ...algorithms.spp import candidates
+from ...baselines.planners import pipedream
+from ...baselines.straight import (
+    data_parallel,
+    hetpipe,
+)
+from ...instance import (
+    SppInstance,
+    SppSolution,
+)
+from ...work import even_work_s
+from ..certificate import (
+    EvenWork,
+    Plans,
+    SppCertificate,
+)
+
+
+def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Solve an instance exactly.
+
+    1. The bound of even work. The plans of the fast baselines and of SPP, each with the shortest
+       of several rules' schedules.
+    2. The least head-load-tail bound of all plans, by labels; the plan that has it is scheduled.
+    3. All plans whose bound is below the incumbent are enumerated, and each gets its one-machine
+       bound and a schedule.
+    4. Plans still below the incumbent are scheduled by CP-SAT, smallest bound first.
+
+    Up to step 3 the bound has a certificate; a bound of step 4 is CP-SAT's word.
+
+    Parameters
+    ----------
+    instance : SppInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Used by local search and CP-SAT.
+
+    Notes
+    -----
+    On more GPUs than subsets can be enumerated of, unless they are in machines, it ends with step
+    1.
+    """
+    search: Search[Planned] = Search("min", limits)
+    run = ExactPlans(
+        instance, search, rng, lambda bound_s: SppCertificate(proof=Plans(bound_s=bound_s))
+    )
+    try:
+        with search.interruptible():
+            search.prove(even_work_s(instance), SppCertificate(proof=EvenWork()))
+            with search.clock.phase("baselines"):
+                _offer_baselines(instance, search, rng)
+            with search.clock.phase("spp"):
+                _begin(instance, search)
+            if search.best is None and not search.over:
+                _prove_infeasible(instance, search)
+            if not search.over:
+                run.run()
+    except ModelRefused as refusal:  # too many GPUs: what there is so far remains
+        run.notes["refused"] = str(refusal)
+    solution = None
+    if search.best is not None:
+        plan, schedule = search.best
+        solution = SppSolution.of(plan, schedule.orders)
+    return search.outcome(solution, **run.notes)
+
+
+def _offer_baselines(
+    instance: SppInstance, search: Search[Planned], rng: np.random.Generator
+) -> None:
+    """Offer the baselines' plans, so that no short run ends with a longer one."""
+    for baseline in (data_parallel, hetpipe, pipedream):
+        if search.over:
+            return
+        try:
+            found = baseline(instance, search.clock.limits(part=0.2), rng).solution
+        except ModelRefused:  # its plan or its orders are not allowed here
+            continue
+        if isinstance(found, SppSolution):
+            schedule = simulate(shop_of(instance, found.plan), found.orders)
+            shorter = min(schedule, short_schedule(schedule.shop), key=lambda s: s.makespan)
+            search.offer(shorter.makespan_s, (found.plan, shorter))
+
+
+def _begin(instance: SppInstance, search: Search[Planned]) -> None:
+    """Offer SPP's plans, under PE and the other rules."""
+    few = instance.num_gpus <= MOST_CUT
+    gpus = next(device_orders(instance, "rdo" if few else "natural"))
+    prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
+    for found in candidates(instance, prm, gpus):
+        search.offer(found.makespan_s, (found.plan, found.schedule))
+        shorter = short_schedule(found.schedule.shop)
+        search.offer(shorter.makespan_s, (found.plan, shorter))
+        if search.over:
+            break
+
+
+def _prove_infeasible(instance: SppInstance, search: Search[Planned]) -> None:
+    """Find out whether there is any plan at all: none may fit into memory."""
+    found = PlanSpace(instance).least_bound(search.clock)
+    search.infeasible = found.complete and not found.plans

@@ -1,0 +1,41 @@
+"""Certificates: the claim or less is proved, whoever wrote it."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.models.dapple.proving.certificate import (
+    DappleCertificate,
+    check_bound,
+)
+
+from .. import brute_force
+from ..chains import D1, D2, drawn
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 30), claim=st.fractions(0, 1000) | st.sampled_from([Fraction(10**9)]))
+def test_whatever_is_claimed_no_more_than_the_optimum_is_proved(seed, claim):
+    instance = drawn(seed)
+    proved = check_bound(instance, DappleCertificate(makespan_s=claim))
+    assert 0 <= proved <= min(claim, OPTIMA[seed])
+
+
+OPTIMA = {seed: brute_force.optimum(drawn(seed)) for seed in range(31)}
+
+
+@pytest.mark.parametrize(("instance", "optimum"), [(D1, Fraction("37.2")), (D2, Fraction(49))])
+def test_the_optimum_is_proved_of_the_hand_checked_instances(instance, optimum):
+    for claim in (optimum, 10 * optimum):
+        proved = check_bound(instance, DappleCertificate(makespan_s=claim))
+        assert proved <= optimum
+        assert float(proved) == pytest.approx(float(optimum), rel=1e-9)
+    small = optimum / 3
+    assert check_bound(instance, DappleCertificate(makespan_s=small)) == small
+
+
+def test_a_negative_claim_is_refused():
+    with pytest.raises(ValueError, match="makespan_s: -1 is negative"):
+        check_bound(D1, DappleCertificate(makespan_s=-1))

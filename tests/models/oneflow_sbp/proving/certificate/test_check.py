@@ -1,0 +1,67 @@
+"""Certificates: whatever is taken away before the cases, the bound is true."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gadgetopt.models.oneflow_sbp.proving.certificate.check import (
+    Fixing,
+    Leaf,
+    OneFlowSbpCertificate,
+    check_bound,
+)
+from gadgetopt.models.oneflow_sbp.proving.exact.branch_and_bound import branch_and_bound
+from gadgetopt.system.result import Limits
+
+from ...brute_force import brute_force, random_instance
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_no_fixing_proves_more_than_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    instance = random_instance(seed)
+    optimum = brute_force(instance)
+    scale = float(optimum or 1000)
+    capped = instance.memory_limit_bytes is not None
+
+    def prices():
+        groups = len(instance.placements) if capped else 0
+        return tuple(Fraction(rng.uniform(0, 10)).limit_denominator(8) for _ in range(groups))
+
+    fixings = tuple(
+        Fixing(
+            multipliers=prices(),
+            cutoff=Fraction(scale * rng.uniform(0.5, 1.3)).limit_denominator(6),
+        )
+        for _ in range(1 + seed % 3)
+    )
+    leaf = Leaf(multipliers=prices())
+    certificate = OneFlowSbpCertificate(fixings=fixings, tree=(leaf,), most_cells=2**20)
+    proved = check_bound(instance, certificate)
+    assert proved is not None
+    assert proved <= min(fixing.cutoff for fixing in fixings)
+    if optimum is not None:
+        assert proved <= optimum
+
+
+def test_fixings_of_a_search_are_part_of_its_proof():
+    with_fixings = 0
+    for seed in range(80):
+        outcome = branch_and_bound(random_instance(seed), Limits(time_s=30), RNG)
+        if outcome.certificate is not None and outcome.certificate.fixings:
+            with_fixings += 1
+            assert check_bound(random_instance(seed), outcome.certificate) == outcome.dual_bound
+    assert with_fixings >= 3
+
+
+def test_a_fixing_needs_a_price_for_every_placement():
+    instance = next(
+        drawn for seed in range(50) if (drawn := random_instance(seed)).memory_limit_bytes
+    )
+    few = Fixing(multipliers=(1,) * (len(instance.placements) + 1), cutoff=5)
+    certificate = OneFlowSbpCertificate(fixings=(few,), tree=(Leaf(),), most_cells=10)
+    with pytest.raises(ValueError, match=r"fixings\[0\]\.multipliers: "):
+        check_bound(instance, certificate)

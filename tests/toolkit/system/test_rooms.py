@@ -1,0 +1,337 @@
+"""Parts read from a folder's files without importing them."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass, replace
+from fractions import Fraction
+
+import pytest
+
+from gadgetopt.errors import InputError
+from gadgetopt.system.declaration import PARTS
+from gadgetopt.system.declaring import declarations, described
+from gadgetopt.system.references import Adapted, resolved
+from gadgetopt.system.registry import problems
+from gadgetopt.system.rooms import parts_of
+from gadgetopt.system.sources import source
+
+
+def plain(value):
+    """Return a part with the functions that its references stand for."""
+    if isinstance(value, Adapted):
+        return resolved(value), dict(value.takes)
+    if is_dataclass(value) and not callable(value):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name != "room"}
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    return resolved(value)
+
+
+def imported(package):
+    """Return the parts that stand above the functions of a package, by importing all of it."""
+    found = []
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        names = vars(importlib.import_module(module.name))
+        functions = {id(f): f for f in names.values() if declarations(f)}
+        found += [
+            declared.part(described(f, declared.kind))
+            for f in functions.values()
+            if f.__module__ == module.name
+            for declared in declarations(f)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("problem", [pytest.param(p, id=p.name) for p in problems() if p.package])
+def test_what_is_read_is_what_an_import_gives(problem):
+    read = [part for kind in PARTS for part in getattr(problem, kind)]
+    there = imported(importlib.import_module(problem.package))
+    assert len(read) == len(there) > 10
+    for part in read:
+        assert plain(part) in [plain(p) for p in there if type(p) is type(part)], part.name
+
+
+# -- folders of a test -----------------------------------------------------------------------------
+
+NUMBERS = """
+from typing import Literal
+
+STEPS = 2**3
+SHARES = (0.5, *(1, 2))
+Rule = Literal["first", "last"]
+LONG = {"a": 1, **{"b": -2}}
+"""
+
+GREEDY = '''
+"""Greedy methods."""
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from gadgetopt.system.declaring import (
+    formulation, generator, guarantee, importer, method, picture, statement, trainer,
+)
+
+from ..numbers import LONG, SHARES, STEPS, Rule
+from .. import numbers
+
+ERROR = Fraction(1, 2**42)
+
+
+@method(kind="approximation", reference="Graham 1969")
+def lpt(instance):
+    """Longest first.
+
+    And more of it.
+    """
+
+
+@method(name="own", kind="heuristic", formulation="f", backend="highs", files=("policy",))
+@method(summary="twice")
+def searched(
+    instance, _limits, rng, *, steps=STEPS, rule: Rule = "last", policy: str = "",
+    ending: Literal["now", "later"] | numbers.Rule = "now", shares=SHARES, most: float = 1e3 * 2,
+):
+    """Tries again."""
+
+
+@formulation(
+    name="f", model_class="ILP", strength="exact", equations="(1)", backends=("highs",),
+    objective_error=ERROR,
+)
+def build(instance):
+    """All of it."""
+
+
+def decode(model, instance):
+    return "decoded"
+
+
+@formulation(
+    name="lp", model_class="LP", strength="relaxation", equations="(1)", backends=("highs",)
+)
+def build_relaxation(instance):
+    """Its relaxation."""
+
+
+class Options(BaseModel):
+    count: int = 1
+
+
+class TraceOptions(Options):
+    share: float = Field(default=0.5, ge=0)
+    most: float = float(STEPS)
+
+
+@importer(name="a-trace", options=TraceOptions, help={"count": "how many"})
+def trace(files, rng, **options):
+    """A trace."""
+
+
+@generator()
+def paper(rng, *, jobs: int = 5):
+    """The paper's jobs."""
+
+
+def holds(instance, parameters):
+    return True
+
+
+@guarantee(
+    name="Theorem 1", statement="twice", reference="T", standing="claimed", methods=("lpt",),
+    assumptions={"it holds": holds},
+)
+def ratio(instance, parameters):
+    return 2
+
+
+@picture(of="instance")
+def jobs(instance):
+    """The jobs."""
+
+
+@statement(
+    name="claim", source="p. 1", statement="so", verdict="holds", grade="holds", witness=True
+)
+def check(witness):
+    """A witness."""
+
+
+@trainer(methods=("own",), presets={"small": {}, "large": {"rounds": 9}})
+def learn(seed, *, rounds: int = 2):
+    """Learns."""
+'''
+
+SYSTEM = """
+from gadgetopt.system.declaration import Citation, Problem
+
+PROBLEM = Problem(
+    name="readable", title="-", citation=Citation("-", "-", "-", 2000), sense="min",
+    objective="cost", instance_type=dict, solution_type=dict, evaluate=dict, size=dict,
+    package=__name__,
+)
+"""
+
+FOLDERS = iter(range(10**6))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Write a system of the given files; return the name of its package."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(files):
+        name = f"readable_{next(FOLDERS)}"
+        for path, text in {"__init__": SYSTEM, "numbers": NUMBERS, **files}.items():
+            file = tmp_path / name / f"{path}.py"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if not (file.parent / "__init__.py").exists():
+                (file.parent / "__init__.py").write_text("")
+            file.write_text(text)
+        importlib.invalidate_caches()
+        return name
+
+    return write
+
+
+def test_every_part_takes_from_its_function_what_it_does_not_say(folder):
+    name = folder({"algorithms/greedy": GREEDY})
+    problem = importlib.import_module(name).PROBLEM
+    assert f"{name}.algorithms" not in sys.modules
+    lpt, own, twice = problem.methods
+    assert f"{name}.algorithms" not in sys.modules
+    assert (lpt.name, lpt.kind, lpt.summary) == ("lpt", "approximation", "Longest first")
+    assert (lpt.reference, lpt.stochastic, lpt.room) == ("Graham 1969", False, "algorithms")
+    assert own.stochastic
+    assert own.run.takes == {"limits": "_limits", "rng": "rng"}
+    assert own.parameters == {
+        "steps": 8, "rule": "last", "policy": "", "ending": "now", "shares": (0.5, 1, 2),
+        "most": 2000.0,
+    }  # fmt: skip
+    assert own.choices == {"rule": ("first", "last"), "ending": ("now", "later", "first", "last")}
+    assert (own.formulation, own.backend, own.files) == ("f", "highs", ("policy",))
+    assert (twice.name, twice.summary, twice.parameters) == ("searched", "twice", own.parameters)
+    full, relaxed = problem.formulations
+    assert full.objective_error == Fraction(1, 2**42)
+    assert full.decode(None, None) == "decoded"
+    assert relaxed.decode is None
+    (read,) = problem.importers
+    assert (read.format, read.help) == ("a-trace", {"count": "how many"})
+    assert read.parameters == {"count": 1, "share": 0.5, "most": 8.0}
+    assert problem.generators[0].parameters == {"jobs": 5}
+    (theorem,) = problem.guarantees
+    assert theorem.assumptions[0].text == "it holds"
+    assert theorem.assumptions[0].holds(None, {})
+    assert (problem.pictures[0].name, problem.pictures[0].of) == ("jobs", "instance")
+    assert problem.statements[0].witness
+    assert problem.trainers[0].presets == {"small": {}, "large": {"rounds": 9}}
+    there = imported(importlib.import_module(name))
+    for kind in PARTS:
+        for part in getattr(problem, kind):
+            assert plain(part) in [plain(p) for p in there if type(p) is type(part)]
+
+
+METHODS = """
+from gadgetopt.system.declaring import method
+
+@method()
+def {}(instance):
+    pass
+
+@method()
+def {}(instance):
+    pass
+"""
+
+
+def test_the_paper_comes_first_then_files_by_name_or_as_the_folder_says(folder):
+    name = folder(
+        {
+            "proving/exact": METHODS.format("f", "e"),
+            "heuristics/z": METHODS.format("d", "c"),
+            "baselines/b": METHODS.format("x", "a"),
+            "baselines/a": METHODS.format("y", "b"),
+            "algorithms/b": METHODS.format("k", "l"),
+            "algorithms/a": METHODS.format("m", "n"),
+            "algorithms/__init__": '"""In the order of the paper."""\n\nORDER = ("b",)\n',
+        }
+    )
+    methods = parts_of(name)["methods"]
+    assert "".join(m.name for m in methods) == "klmnybxadcfe"
+    assert [m.room for m in methods[::2]] == [
+        "algorithms", "algorithms", "baselines", "baselines", "heuristics", "proving",
+    ]  # fmt: skip
+
+
+def test_a_name_that_is_taken_is_refused_when_parts_are_read(folder):
+    name = folder({"a": METHODS.format("same", "same")})
+    problem = importlib.import_module(name).PROBLEM
+    with pytest.raises(InputError, match="methods: 'same' is declared 2 times"):
+        _ = problem.methods
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("@method(kind=min(KINDS))", "min(KINDS): cannot be read, expected a literal, or a name"),
+        ("@method(kind=KIND)", "KIND: is not defined at the top of a file that can be read"),
+        ("@method(kind='foo')\ndef g(instance): ...\n\n", "kind: 'foo', expected one of 'exact'"),
+        ("@method(sort='exact')", "unexpected keyword argument 'sort'"),
+        (
+            "@method(name='a:b')\ndef g(instance): ...\n\n",
+            "method 'a:b': expected a name of letters",
+        ),
+        ("@generator()", "generator 'f': needs 'more', expected the rng and parameters"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_with_file_and_line(folder, line, said):
+    text = f"from gadgetopt.system.declaring import *\n\n\n{line}\ndef f(instance, more): ...\n"
+    name = folder({"wrong": text})
+    with pytest.raises(InputError) as refused:
+        parts_of(name)
+    message = str(refused.value)
+    assert f"{name}/wrong.py:4: " in message
+    assert said in message
+    assert "\n" not in message
+
+
+def test_a_problem_with_parts_of_its_own_reads_none(folder):
+    problem = importlib.import_module(folder({"a": METHODS.format("a", "b")})).PROBLEM
+    fewer = replace(problem, methods=problem.methods[:1])
+    assert [m.name for m in fewer.methods] == ["a"]
+    assert replace(problem, title="another").methods == problem.methods
+
+
+def test_a_package_in_a_zip_file_is_read(folder, tmp_path, monkeypatch):
+    import shutil
+
+    name = folder({"algorithms/greedy": GREEDY})
+    (tmp_path / "apart").mkdir()
+    shutil.move(tmp_path / name, tmp_path / "apart" / name)
+    shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path / "apart")
+    monkeypatch.syspath_prepend(tmp_path / "packed.zip")
+    importlib.invalidate_caches()
+    assert importlib.import_module(name).PROBLEM.methods[0].name == "lpt"
+
+
+def test_what_the_toolkit_does_not_have_is_not_looked_for():
+    assert source("gadgetopt.nowhere.nothing") is None
+
+
+def test_reading_imports_nothing_that_is_not_needed():
+    code = (
+        "import sys\n"
+        "from gadgetopt.system.registry import problem\n"
+        "methods = problem('knapsack').methods\n"
+        "heavy = ('numpy', 'pydantic', 'pandas', 'plotly', 'pyomo', 'highspy', 'ortools')\n"
+        "print(len(methods), *[name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(len(next(
+        p.methods for p in problems() if p.name == "knapsack"
+    )))]  # fmt: skip
