@@ -14,16 +14,18 @@ import numpy as np
 
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import sjf_bco
 from gadgetopt.models.sjf_bco.data.generate.presets import scale
+from gadgetopt.models.sjf_bco.heuristics.load_limits import sjf_bco_sweep
 from gadgetopt.system.result import Limits
 
 SYSTEMS = ("sjf_bco",)
+SEARCHES = {"literal": sjf_bco, "sweep": sjf_bco_sweep}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("system", choices=SYSTEMS)
     parser.add_argument("--jobs", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--searches", nargs="+", default=["literal", "sweep"])
+    parser.add_argument("--searches", nargs="+", default=list(SEARCHES))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repetitions", type=int, default=3)
     arguments = parser.parse_args()
@@ -39,7 +41,7 @@ def main() -> None:
                 # A new instance each time, because an instance caches its computed rates.
                 instance = scale(np.random.default_rng(arguments.seed), jobs=n)
                 began = time.process_time()
-                outcome = sjf_bco(instance, Limits(), np.random.default_rng(0), theta_search=search)
+                outcome = SEARCHES[search](instance, Limits(), np.random.default_rng(0))
                 seconds = min(seconds, time.process_time() - began)
             per_job = 1e6 * seconds / n
             growth = "" if before is None else f"{per_job / before[1]:.2f}"

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages, sjf_bco
+from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages
 from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit, list_scheduling
 from gadgetopt.models.sjf_bco.data.generate.presets import paper
 from gadgetopt.models.sjf_bco.evaluate import evaluate
+from gadgetopt.models.sjf_bco.heuristics.load_limits import sjf_bco_feasible
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import (
     Availability,
@@ -32,9 +33,9 @@ from gadgetopt.models.sjf_bco.subproblems.pools import RandomGpus
 from gadgetopt.system.result import Limits
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "SJF-BCO": sjf_bco,
-    "LS": list_scheduling,
-    "FF": first_fit,
+    "SJF-BCO": sjf_bco_feasible,
+    "LS": partial(list_scheduling, theta_search="feasible"),
+    "FF": partial(first_fit, theta_search="feasible"),
 }
 NAMES = ("SJF-BCO", "LS", "FF", "RAND")
 READINGS: tuple[Availability, ...] = ("idle", "queue")
@@ -70,9 +71,7 @@ def measured(name: str, instance: SjfBcoInstance, availability: Availability) ->
         solution = solution_of(batch, run(batch, stages, limit, availability))
     else:
         # The literal bisection finds no FF schedule below the horizon when GPUs have queues.
-        outcome = METHODS[name](
-            instance, Limits(), rng, availability=availability, theta_search="feasible"
-        )
+        outcome = METHODS[name](instance, Limits(), rng, availability=availability)
         if outcome.solution is None:
             return (float(instance.horizon_slots),) * 3
         solution = outcome.solution

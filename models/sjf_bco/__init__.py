@@ -42,7 +42,7 @@ PROBLEM = Problem(
     default_method="ladder",
     default_methods=(
         "sjf_bco",
-        "sjf_bco:theta_search=sweep",
+        "sjf_bco_sweep",
         "first_fit",
         "list_scheduling",
         "random_placement",
@@ -50,6 +50,12 @@ PROBLEM = Problem(
         "combinatorial",
         "ladder",
     ),
+    renamed={
+        "sjf_bco:theta_search=sweep": "sjf_bco_sweep",
+        "sjf_bco:theta_search=feasible": "sjf_bco_feasible",
+        "sjf_bco:theta_search": "sjf_bco",
+        "sjf_bco:seed_unbounded": "sjf_bco_unbounded",
+    },
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=(*bounds.FORMULATIONS, *formulations.FORMULATIONS),

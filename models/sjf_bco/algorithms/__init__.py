@@ -8,11 +8,6 @@ theta_search: the search for the load limit, the outer loop of Algorithm 1.
 from gadgetopt.system.declaration import Method, Parts
 
 part: Parts = Parts(__name__)
-searches: dict[str, tuple[str, str, str] | tuple[str, str]] = {
-    "theta_search": ("literal", "feasible", "sweep"),
-    "availability": ("idle", "queue"),
-}
-
 METHODS = (
     Method(
         "sjf_bco",
@@ -20,12 +15,10 @@ METHODS = (
         summary="smallest job first with balanced contention and overhead",
         reference="Algorithm 1, with Algorithms 2 and 3",
         run=part("sjf_bco:sjf_bco"),
-        parameters={
-            "theta_search": "literal",
-            "availability": "idle",
-            "packing": "least_loaded",
-            "seed_unbounded": False,
+        parameters={"availability": "idle", "packing": "least_loaded"},
+        choices={
+            "availability": ("idle", "queue"),
+            "packing": ("least_loaded", "opened_first"),
         },
-        choices={**searches, "packing": ("least_loaded", "opened_first")},
     ),
 )

@@ -38,10 +38,8 @@ def sjf_bco(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    theta_search: ThetaSearch = "literal",
     availability: Availability = "idle",
     packing: Packing = "least_loaded",
-    seed_unbounded: bool = False,
 ) -> MethodOutcome:
     r"""Return the best schedule of SJF-BCO over load limits theta and size thresholds kappa.
 
@@ -54,8 +52,8 @@ def sjf_bco(
               \le 4 \varphi\,OPT
 
     (reconstructed, `corrected_ratio` there). It needs the run with every job placed by FA-FFP, idle
-    availability and no load limit among the compared runs: with `theta_search="sweep"` and idle
-    availability, with `seed_unbounded=True`, and whenever the first limit tried does not bind.
+    availability and no load limit among the compared runs, which is so whenever the first limit
+    tried does not bind. The variants in `heuristics/load_limits.py` always make that run.
 
     Parameters
     ----------
@@ -64,18 +62,12 @@ def sjf_bco(
         `time_s` stops the search between two runs.
     rng : numpy.random.Generator
         Not used: the algorithm is deterministic.
-    theta_search : "literal", "feasible" or "sweep", default "literal"
-        How theta is searched. "literal": bisection of 1..T that goes left if the makespan improved,
-        as in Algorithm 1. "feasible": bisection that goes left if all jobs could be placed.
-        "sweep": every theta that makes a difference. The last two are (reconstructed).
     availability : "idle" or "queue", default "idle"
         Which GPUs count as available in Algorithms 2 and 3: those that are free, with jobs strictly
         in order (the pseudo-code), or all, each with a queue (the paper's analysis).
     packing : "least_loaded" or "opened_first", default "least_loaded"
         FA-FFP takes GPUs by load only (the pseudo-code), or from used servers first (the text,
         reconstructed).
-    seed_unbounded : bool, default False
-        If True, also make the run that the guarantee above needs (reconstructed).
 
     Returns
     -------
@@ -100,9 +92,22 @@ def sjf_bco(
     ----------
     Algorithms 1-3, equations (14)-(16), Lemmas 2-4, Theorems 5 and 6 of the paper.
     """
+    return best_over_limits(instance, limits, "literal", availability, packing)
+
+
+def best_over_limits(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    theta_search: ThetaSearch,
+    availability: Availability,
+    packing: Packing,
+    *,
+    with_unbounded_run: bool = False,
+) -> MethodOutcome:
+    """Return the best schedule over the load limits that a search tries, for all kappa."""
     batch = Batch(instance)
     search = Search(batch, _runs_by_kappa(batch, availability, packing), limits)
-    if seed_unbounded:
+    if with_unbounded_run:
         largest = max(batch.gpus)
         search.consider(unbounded_run(batch), largest, batch.unlimited, below=search.best_makespan)
     search_theta(search, theta_search)

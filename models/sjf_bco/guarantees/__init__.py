@@ -35,6 +35,23 @@ GUARANTEES = (
         statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
         reference="corrected guarantee (reconstructed)",
         standing="proven",
+        methods=("sjf_bco_sweep",),
+        ratio=part("ratios:corrected_ratio"),
+        assumptions=(Assumption("only idle GPUs count as available", part("ratios:idle_gpus")),),
+    ),
+    Guarantee(
+        "corrected",
+        statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
+        reference="corrected guarantee (reconstructed)",
+        standing="proven",
+        methods=("sjf_bco_unbounded",),
+        ratio=part("ratios:corrected_ratio"),
+    ),
+    Guarantee(
+        "corrected",
+        statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
+        reference="corrected guarantee (reconstructed)",
+        standing="proven",
         methods=("list_scheduling",),
         ratio=part("ratios:corrected_ratio"),
         assumptions=(

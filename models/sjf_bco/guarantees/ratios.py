@@ -74,13 +74,11 @@ def corrected_ratio(
 def unbounded_run_compared(instance: SjfBcoInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if SJF-BCO compares the run that the corrected guarantee needs.
 
-    This is so with `seed_unbounded`, and on idle GPUs if it sweeps theta from infinity or if the
-    first limit of the bisection is at least the largest load of that run. The returned makespan, if
-    any, is then at most that of the run.
+    This is so on idle GPUs if the first limit of the bisection is at least the largest load of that
+    run, or if theta is swept from infinity. The returned makespan, if any, is then at most that of
+    the run.
     """
-    if parameters.get("seed_unbounded", False):
-        return True
-    if parameters.get("availability", "idle") != "idle":
+    if not idle_gpus(instance, parameters):
         return False
     if parameters.get("theta_search", "literal") == "sweep":
         return True
@@ -88,6 +86,11 @@ def unbounded_run_compared(instance: SjfBcoInstance, parameters: Mapping[str, An
     run = unbounded_run(batch, parameters.get("packing", "least_loaded"))
     first_theta = (1 + instance.horizon_slots) // 2
     return run.placed and run.max_load <= batch.limit(first_theta)
+
+
+def idle_gpus(instance: SjfBcoInstance, parameters: Mapping[str, Any]) -> bool:
+    """Return True if only GPUs that are free count as available."""
+    return bool(parameters.get("availability", "idle") == "idle")
 
 
 def smallest_first_unbounded_compared(

@@ -140,7 +140,7 @@ STATEMENTS = (
         check=part("checks:corrected"),
         proof="models/sjf_bco/guarantees/ratios.py",
         witness=True,
-        command="compare {} --methods sjf_bco:seed_unbounded=true,ladder",
+        command="compare {} --methods sjf_bco_unbounded,ladder",
         reconstructed=True,
     ),
 )

@@ -20,7 +20,7 @@ def theorem_5(document: Document) -> Finding:
 
 def corrected(document: Document) -> Finding:
     """The corrected guarantee on the same three jobs."""
-    return tested_ratio(document, "corrected", "sjf_bco:seed_unbounded=true", "ladder")
+    return tested_ratio(document, "corrected", "sjf_bco_unbounded", "ladder")
 
 
 def lemma_2(document: Document) -> Finding:

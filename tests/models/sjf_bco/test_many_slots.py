@@ -121,7 +121,7 @@ def test_a_bound_on_10_to_the_9_slots_is_verified_in_little_memory(tmp_path):
 @pytest.mark.parametrize(
     "method",
     [
-        "sjf_bco", "sjf_bco:theta_search=sweep", "first_fit:availability=queue", "list_scheduling",
+        "sjf_bco", "sjf_bco_sweep", "first_fit:availability=queue", "list_scheduling",
         "random_placement", "lpt_ils", "ladder",
     ],
 )  # fmt: skip

@@ -48,10 +48,10 @@ def test_kinds_and_names_and_all_choose_methods(tiny):
 
 
 def test_parameters_are_part_of_a_methods_name(tiny):
-    (task,) = grid([tiny / "e1_co_locate.json"], ["sjf_bco:theta_search=sweep"])
-    assert task.spec == "sjf_bco:theta_search=sweep"
-    (plain,) = grid([tiny / "e1_co_locate.json"], ["sjf_bco:theta_search=literal"])
-    assert plain.spec == "sjf_bco"
+    (task,) = grid([tiny / "e1_co_locate.json"], ["first_fit:theta_search=sweep"])
+    assert task.spec == "first_fit:theta_search=sweep"
+    (plain,) = grid([tiny / "e1_co_locate.json"], ["first_fit:theta_search=literal"])
+    assert plain.spec == "first_fit"
 
 
 def test_processes_give_the_rows_of_one_process(tiny, tmp_path):

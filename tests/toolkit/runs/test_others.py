@@ -94,7 +94,7 @@ def test_runs_of_the_same_method_with_other_parameters_lend_their_solutions(path
     compare([path], ["sjf_bco"], store=made, workers=0)
     with sqlite3.connect(made) as runs:
         runs.execute("UPDATE runs SET objective = ?", (encode_number(1),))
-    (entry,) = compare([path], ["sjf_bco:theta_search=sweep"], store=made, workers=0)
+    (entry,) = compare([path], ["sjf_bco_sweep"], store=made, workers=0)
     assert entry.ratio.low == entry.result.objective
     assert entry.others.runs == 1
 

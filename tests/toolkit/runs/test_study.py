@@ -35,7 +35,7 @@ EXPECTED = json.loads((MALFORMED / "expected.json").read_text())
 #: File names that a shell, a colon-separated text or TOML might trip over.
 NAMES = ("a b.json", "ü.json", "#1.json", "x=1.json", "a:b.json", "it's.json", 'say "a".json')
 
-METHODS = ("all", "exact", "sjf_bco", "sjf_bco:theta_search=sweep", "blueconnect:factors=[2, 2]")
+METHODS = ("all", "exact", "sjf_bco", "sjf_bco:availability=queue", "blueconnect:factors=[2, 2]")
 
 
 # -- bad files -------------------------------------------------------------------------------------

@@ -101,12 +101,12 @@ def test_parameters_come_back_from_a_methods_label(tiny):
     from gadgetopt.system.methods import find_method
     from gadgetopt.system.registry import problem
 
-    spec = "sjf_bco:seed_unbounded=true:theta_search=sweep"
+    spec = "first_fit:job_order=smallest_first:theta_search=sweep"
     call = find_method(problem("sjf_bco"), spec)
-    assert call.parameters == {"seed_unbounded": True, "theta_search": "sweep"}
+    assert call.parameters == {"job_order": "smallest_first", "theta_search": "sweep"}
     assert call.label == spec
     with pytest.raises(InputError, match="theta_search: 'bogus', expected one of literal"):
-        find_method(problem("sjf_bco"), "sjf_bco:theta_search=bogus")
+        find_method(problem("sjf_bco"), "first_fit:theta_search=bogus")
     with pytest.raises(InputError, match="restarts: 0 is not a positive number"):
         find_method(problem("sjf_bco"), "lpt_ils:restarts=0")
 

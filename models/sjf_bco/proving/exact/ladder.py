@@ -30,7 +30,6 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.system.data import Certificate, Solution
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...algorithms.sjf_bco import sjf_bco
 from ...formulations.cp import (
     Constraints,
     exact_with_shared_slots,
@@ -41,6 +40,7 @@ from ...formulations.cp import (
     without_sharing,
 )
 from ...heuristics import nested_blocks
+from ...heuristics.load_limits import sjf_bco_sweep
 from ...heuristics.local_search import lpt_ils
 from ...instance import (
     SjfBcoInstance,
@@ -128,7 +128,7 @@ class _Search(Search[SjfBcoSolution]):
             self.consider(lpt_ils(self.instance, limits, self.rng).solution)
         with self.unless_refused():
             limits = self.limits_of_rung(rung_s=5.0)
-            self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
+            self.consider(sjf_bco_sweep(self.instance, limits, self.rng).solution)
 
     def energetic(self) -> None:
         """Run rung 2, its first bound."""

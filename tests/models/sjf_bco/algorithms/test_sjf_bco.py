@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages, sjf_bco, unbounded_run
+from gadgetopt.models.sjf_bco.algorithms.sjf_bco import (
+    best_over_limits,
+    kappa_stages,
+    sjf_bco,
+    unbounded_run,
+)
 from gadgetopt.models.sjf_bco.energetic import (
     area,
     energetic_bound,
@@ -31,7 +36,8 @@ PACKINGS = ["least_loaded", "opened_first"]
 
 
 def solve(instance: SjfBcoInstance, **parameters: Any) -> MethodOutcome:
-    return sjf_bco(instance, Limits(), np.random.default_rng(0), **parameters)
+    options = {"theta_search": "literal", "availability": "idle", "packing": "least_loaded"}
+    return best_over_limits(instance, Limits(), **{**options, **parameters})
 
 
 def probes(outcome: MethodOutcome) -> list[tuple[int, int]]:
@@ -167,7 +173,7 @@ def test_claimed_makespan_is_the_evaluated_one(
         theta_search=theta_search,
         availability=availability,
         packing=packing,
-        seed_unbounded=seed_unbounded,
+        with_unbounded_run=seed_unbounded,
     )
     if outcome.solution is None:
         assert "no_schedule" in outcome.notes
@@ -183,7 +189,7 @@ def test_claimed_makespan_is_the_evaluated_one(
 @given(small_instances())
 def test_seeding_never_makes_it_worse_than_the_unbounded_run(instance: SjfBcoInstance) -> None:
     unbounded = unbounded_run(Batch(instance)).makespan
-    outcome = solve(instance, availability="queue", seed_unbounded=True)
+    outcome = solve(instance, availability="queue", with_unbounded_run=True)
     if unbounded is not None and unbounded < instance.horizon_slots:
         assert outcome.claimed_objective <= unbounded
 
