@@ -13,21 +13,19 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.smd.algorithms.smd import smd
 from gadgetopt.models.smd.baselines.policies import esw, optimus
 from gadgetopt.models.smd.data.generate.presets import (
     independent_limits,
     paper,
     planted,
 )
-from gadgetopt.models.smd.formulations.collapsed import collapsed
-from gadgetopt.models.smd.formulations.columns import all_columns
 from gadgetopt.models.smd.heuristics.greedy import greedy
+from gadgetopt.models.smd.heuristics.variants import smd_greedy
 from gadgetopt.models.smd.instance import SmdInstance
+from gadgetopt.models.smd.subproblems.columns import all_columns, collapsed
 from gadgetopt.numbers.tolerance import Number, agrees
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import solve_mip
@@ -37,10 +35,8 @@ from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
 
 PRESETS = {"paper": paper, "independent_limits": independent_limits, "planted": planted}
-#: Options of `smd` that make it nearly linear in the number of jobs.
-NEAR_LINEAR: dict[str, Any] = {"eps_inner": 0.01, "outer": "greedy_density"}
 HEURISTICS = {
-    "SMD": lambda *args: smd(*args, **NEAR_LINEAR),
+    "SMD": smd_greedy,
     "best pairs": greedy,
     "ESW": lambda *args: esw(*args, outer="greedy_density"),
     "Optimus": lambda *args: optimus(*args, outer="greedy_density"),

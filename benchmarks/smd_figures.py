@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from statistics import mean
 from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.smd.algorithms.smd import smd
+from gadgetopt.models.smd.algorithms.grid_search import grid_search
+from gadgetopt.models.smd.algorithms.outer import serve
+from gadgetopt.models.smd.algorithms.rounding import rounded
+from gadgetopt.models.smd.algorithms.smd import Inner, seed_of_jobs
+from gadgetopt.models.smd.baselines.admission import exactly_chosen
 from gadgetopt.models.smd.baselines.policies import esw, optimus
 from gadgetopt.models.smd.data.generate.presets import (
     SgdMode,
@@ -24,9 +29,10 @@ from gadgetopt.models.smd.data.generate.presets import (
     planted,
 )
 from gadgetopt.models.smd.evaluate import evaluate
+from gadgetopt.models.smd.heuristics.variants import smd_exact
 from gadgetopt.models.smd.instance import SmdInstance
 from gadgetopt.models.smd.proving.exact.optimum import exact
-from gadgetopt.system.result import Limits
+from gadgetopt.system.result import Limits, MethodOutcome
 
 #: Read off the plots, to about 1 % of the axis.
 FIGURES_7_8 = {
@@ -63,7 +69,7 @@ FIGURE_12 = {
 }
 MODES: tuple[SgdMode, ...] = ("async", "sync")
 POLICIES: dict[str, Callable[..., Any]] = {
-    "SMD": lambda *args: smd(*args, outer="exact"),
+    "SMD": smd_exact,
     "ESW": esw,
     "Optimus": optimus,
     "Optimus, stop": lambda *args: optimus(*args, stop="stop"),
@@ -186,13 +192,20 @@ def figures_9_10(seeds: int) -> None:
     utilities("Figures 9 and 10: jobs on 20 units", FIGURES_9_10, columns, drawn)
 
 
+def one_attempt(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """SMD with one attempt to round; a job whose rounding does not fit gets nothing."""
+    round_ = partial(rounded, attempts=1, fallback="none")
+    inner = Inner(lambda job: grid_search(job, 0.01), round_, seed_of_jobs(rng))
+    return serve(instance, limits, inner.pair, exactly_chosen(rng))
+
+
 def figure_11(seeds: int) -> None:
     """The cluster has 1,000 virtual instances, as many as 50 jobs of 20 reserve: it never binds."""
     jobs = [10, 20, 30, 40, 50]
-    readings = {
-        "SMD": {},
-        "SMD, 1 attempt, no fallback": {"attempts": 1, "fallback": "none"},
-        "SMD, epsilon 0.5": {"eps_inner": 0.5},
+    readings: dict[str, Callable[..., MethodOutcome]] = {
+        "SMD": smd_exact,
+        "SMD, 1 attempt, no fallback": one_attempt,
+        "SMD, epsilon 0.5": partial(smd_exact, eps_inner=0.5),
     }
     for mode in MODES:
         header(f"Figure 11: SMD / OPT over jobs, {mode}", jobs)
@@ -200,14 +213,14 @@ def figure_11(seeds: int) -> None:
         rows: list[tuple[str, list[float]]] = []
         for preset in PRESETS:
             found: dict[str, list[float]] = {}
-            for name, parameters in readings.items():
+            for name, policy in readings.items():
                 found[name] = []
                 for n in jobs:
                     drawn = instances(preset, seeds, sgd_mode=mode, jobs=n, cluster_instances=1000)
                     ratios = []
                     for instance in drawn:
                         rng = np.random.default_rng(0)
-                        outcome = smd(instance, Limits(), rng, outer="exact", **parameters)
+                        outcome = policy(instance, Limits(), rng)
                         ratios.append(outcome.claimed_objective / total("OPT", instance))
                     found[name].append(mean(ratios))
                 row(f"{name}, {preset}", found[name], 3)

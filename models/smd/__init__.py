@@ -54,6 +54,7 @@ PROBLEM = Problem(
         "lagrangian",
         "cg_core",
     ),
+    renamed=heuristics.RENAMED,
     generators=generate.GENERATORS,
     formulations=formulations.FORMULATIONS,
     methods=(

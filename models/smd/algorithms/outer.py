@@ -1,34 +1,45 @@
-"""Admission of jobs, each with its pair of workers and servers: the outer knapsack.
-
-The paper uses Algorithm 3 and does not say how its baselines admit jobs. Here every policy offers
-the same choice: exactly, by Algorithm 3, or greedily.
-"""
+"""Admission of jobs, each with its pair of workers and servers: the outer knapsack, Algorithm 3."""
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
-from gadgetopt.pieces.knapsack.core import cg_core
-from gadgetopt.pieces.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.pieces.knapsack.frieze_clarke import frieze_clarke
-from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..formulations.columns import chosen_columns
 from ..instance import Job, SmdInstance
+from ..subproblems.columns import chosen_columns
 from ..subproblems.inner import Pair
 
-Outer = Literal["exact", "frieze_clarke", "greedy_density"]
+
+class Choice(NamedTuple):
+    """Items chosen of a knapsack, the limit that was hit, and notes."""
+
+    chosen: Ints
+    limit_hit: str | None
+    notes: dict[str, Any]
+
+    @classmethod
+    def of(cls, found: CoreResult | None) -> Choice:
+        """Return what a solver of knapsacks chose; nothing if it found nothing."""
+        nothing = np.empty(0, dtype=np.int64)
+        if found is None:
+            return cls(nothing, None, {})
+        chosen = nothing if found.chosen is None else found.chosen
+        return cls(chosen, found.limit_hit, found.notes)
+
+
+#: Chooses jobs: items of a knapsack within the limits.
+Choose = Callable[[Knapsack, Limits], Choice]
 
 
 def choose_pairs(
@@ -57,14 +68,7 @@ def choose_pairs(
 
 
 def admit(
-    instance: SmdInstance,
-    pairs: Sequence[Pair | None],
-    limits: Limits,
-    rng: np.random.Generator,
-    *,
-    outer: Outer,
-    k: int,
-    complete: bool,
+    instance: SmdInstance, pairs: Sequence[Pair | None], limits: Limits, choose: Choose
 ) -> MethodOutcome:
     """Admit jobs, each with its pair, and return the decision.
 
@@ -72,17 +76,14 @@ def admit(
     ----------
     pairs : sequence of Pair or None
         None: the job cannot be admitted.
-    outer : "exact", "frieze_clarke" or "greedy_density"
-        Best of all; Algorithm 3; by utility over the largest share of a capacity (reconstructed).
-    k, complete
-        Parameters of Algorithm 3: size of the sets enumerated, and True to add jobs that still fit
-        (reconstructed).
+    choose : callable
+        Which jobs, such as `by_algorithm_3`.
     """
     clock = Clock(limits)
     columns = chosen_columns(instance, pairs)
-    found = _choose(columns.knapsack, clock.limits(), rng, outer, k, complete)
+    found = _chosen(columns.knapsack, clock.limits(), choose)
     if not columns.fits(instance, found.chosen):
-        found = _choose(columns.rounded_up(instance), clock.limits(), rng, outer, k, complete)
+        found = _chosen(columns.rounded_up(instance), clock.limits(), choose)
     notes: dict[str, Any] = {"jobs_without_pair": sum(pair is None for pair in pairs)}
     notes |= {f"outer_{key}": value for key, value in found.notes.items()}
     return MethodOutcome(
@@ -93,58 +94,41 @@ def admit(
     )
 
 
-class _Choice(NamedTuple):
-    chosen: Ints
-    limit_hit: str | None
-    notes: dict[str, Any]
+def _chosen(knapsack: Knapsack, limits: Limits, choose: Choose) -> Choice:
+    return choose(knapsack, limits) if knapsack.num_items else Choice.of(None)
 
 
-def _choose(
-    knapsack: Knapsack,
-    limits: Limits,
-    rng: np.random.Generator,
-    outer: Outer,
-    k: int,
-    complete: bool,
-) -> _Choice:
-    if outer == "greedy_density" or not knapsack.num_items:
-        return _Choice(by_density(knapsack), None, {})
-    if outer == "exact":
-        found = exactly(knapsack, limits, rng)
-    else:
-        found = frieze_clarke(knapsack, k, complete=complete, limits=limits)
-    chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
-    return _Choice(chosen, found.limit_hit, found.notes)
+def by_algorithm_3(k: int, *, complete: bool = False) -> Choose:
+    """Return Algorithm 3 with sets of at most k jobs.
+
+    Parameters
+    ----------
+    complete : bool
+        True to add jobs that still fit (reconstructed).
+    """
+
+    def choose(knapsack: Knapsack, limits: Limits) -> Choice:
+        return Choice.of(frieze_clarke(knapsack, k, complete=complete, limits=limits))
+
+    return choose
 
 
 def serve(
     instance: SmdInstance,
     limits: Limits,
-    rng: np.random.Generator,
     policy: Callable[[int, Job], Pair | None],
-    *,
-    outer: Outer,
-    k: int,
-    complete: bool,
+    choose: Choose,
 ) -> MethodOutcome:
     """Give every job the pair of a policy, then admit; see `choose_pairs` and `admit`."""
     clock = Clock(limits)
     with clock.phase("inner"):
         pairs, in_time = choose_pairs(instance, limits, policy)
     with clock.phase("outer"):
-        outcome = admit(instance, pairs, clock.limits(), rng, outer=outer, k=k, complete=complete)
+        outcome = admit(instance, pairs, clock.limits(), choose)
     outcome.phases_s = clock.phases_s
     if not in_time:
         outcome.limit_hit = "time_s"
     return outcome
-
-
-def exactly(knapsack: Knapsack, limits: Limits, rng: np.random.Generator) -> CoreResult:
-    """Solve a knapsack exactly: dynamic programming if its rows reduce to one, else its core."""
-    if knapsack.num_groups == knapsack.num_items and collinear(knapsack) is not None:
-        with contextlib.suppress(ModelRefused):  # a row too long for a table
-            return solve_collinear(knapsack)
-    return cg_core(knapsack, limits, rng)
 
 
 def enumerated_sets(instance: SmdInstance, k: int, eps_outer: float | None) -> int:

@@ -13,9 +13,10 @@ import numpy as np
 
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.outer import Outer, serve
+from ..algorithms.outer import serve
 from ..instance import Job, SmdInstance
 from ..subproblems.inner import Pair, packing_rows
+from .admission import Outer, admission
 
 Stop = Literal["stop", "fill"]
 
@@ -34,11 +35,10 @@ def esw(
     Parameters
     ----------
     outer, k, complete
-        As in `outer.admit`.
+        As in `admission.admission`.
     """
-    return serve(
-        instance, limits, rng, lambda _, job: most_equal(job), outer=outer, k=k, complete=complete
-    )
+    choose = admission(outer, k, complete=complete, rng=rng)
+    return serve(instance, limits, lambda _, job: most_equal(job), choose)
 
 
 def esw_best(
@@ -54,9 +54,8 @@ def esw_best(
 
     Parameters are those of `esw`.
     """
-    return serve(
-        instance, limits, rng, lambda _, job: best_equal(job), outer=outer, k=k, complete=complete
-    )
+    choose = admission(outer, k, complete=complete, rng=rng)
+    return serve(instance, limits, lambda _, job: best_equal(job), choose)
 
 
 def optimus(
@@ -77,19 +76,12 @@ def optimus(
         Go on until nothing fits, which the gap in the paper's plots suggests, or until no step
         shortens the time (both reconstructed).
     outer, k, complete
-        As in `outer.admit`.
+        As in `admission.admission`.
     """
     if stop not in ("stop", "fill"):
         raise ValueError(f"stop: {stop!r} is not 'stop' or 'fill'")
-    return serve(
-        instance,
-        limits,
-        rng,
-        lambda _, job: one_by_one(job, stop),
-        outer=outer,
-        k=k,
-        complete=complete,
-    )
+    choose = admission(outer, k, complete=complete, rng=rng)
+    return serve(instance, limits, lambda _, job: one_by_one(job, stop), choose)
 
 
 def largest_equal(job: Job) -> int:

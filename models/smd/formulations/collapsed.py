@@ -25,24 +25,10 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from gadgetopt.errors import ModelRefused
-
 from ..instance import Allocation, SmdInstance, SmdSolution
+from ..subproblems.columns import collapsed
 from ..subproblems.inner import best_pair
-from .columns import Columns, chosen_columns, with_moderate_rows
-
-
-def collapsed(instance: SmdInstance) -> Columns:
-    """Return the knapsack of jobs, each with its pair of least completion time.
-
-    Raises
-    ------
-    ModelRefused
-        If what is used is charged.
-    """
-    if instance.charging != "reserved":
-        raise ModelRefused("the knapsack of jobs is for charging 'reserved'")
-    return chosen_columns(instance, [best_pair(job) for job in instance.jobs])
+from .columns import with_moderate_rows
 
 
 def build(instance: SmdInstance) -> pyo.ConcreteModel:

@@ -43,11 +43,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..algorithms.theorem_values import rounding_log_ratio, theorem_6_log_ratio
+from ..algorithms.theorem_values import Variant, rounding_log_ratio, theorem_6_log_ratio
 from ..instance import SmdInstance
 
 #: Ratios whose logarithms exceed this are no doubles.
 _LARGEST_LOG = 700.0
+
+_EXACT = Variant(admission="exact")
+_DOWN = Variant(rounds_down=True)
 
 
 def theorem_6_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
@@ -55,9 +58,24 @@ def theorem_6_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> flo
     return _from_log(theorem_6_log_ratio(instance, parameters))
 
 
+def theorem_6_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of Theorem 6 where jobs are admitted exactly."""
+    return _from_log(theorem_6_log_ratio(instance, parameters, _EXACT))
+
+
 def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio of B1 or B2, job by job; None if it is no finite double."""
+    """Return the ratio of B1, job by job; None if it is no finite double."""
     return _from_log(rounding_log_ratio(instance, parameters))
+
+
+def rounding_down_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of B2, job by job."""
+    return _from_log(rounding_log_ratio(instance, parameters, _DOWN))
+
+
+def rounding_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of B1 where jobs are admitted exactly."""
+    return _from_log(rounding_log_ratio(instance, parameters, _EXACT))
 
 
 # -- assumptions -----------------------------------------------------------------------------------
@@ -68,25 +86,9 @@ def reservations_charged(instance: SmdInstance, _parameters: Mapping[str, Any]) 
     return instance.charging == "reserved"
 
 
-def grid_repaired(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if Algorithm 1 uses the repaired grid, which its own proof needs."""
-    return bool(parameters["grid"] == "repaired")
-
-
-def always_rounded(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if a job whose roundings all fail is rounded down instead of dropped."""
-    random = parameters["rounding"] == "random"
-    return not random or bool(parameters["fallback"] == "floor")
-
-
-def outer_bounded(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if jobs are admitted exactly or by Algorithm 3."""
-    return parameters["outer"] in ("exact", "frieze_clarke")
-
-
 def scaled_rounding(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if Algorithm 2 rounds with M_delta, as the theorem assumes."""
-    return parameters["rounding"] == "random" and parameters["delta"] is not None
+    return parameters["delta"] is not None
 
 
 # -- parts -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.outer import serve
+from ..baselines.admission import densest
 from ..instance import SmdInstance
 from ..subproblems.inner import best_pair
 
@@ -16,12 +17,4 @@ def greedy(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> M
 
     For very many jobs (reconstructed): takes O(P) per job, with at most P servers, and a sort.
     """
-    return serve(
-        instance,
-        limits,
-        rng,
-        lambda _, job: best_pair(job),
-        outer="greedy_density",
-        k=0,
-        complete=False,
-    )
+    return serve(instance, limits, lambda _, job: best_pair(job), densest)

@@ -18,7 +18,7 @@ _PARTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 #: Time limit of each run of a method.
 _LIMITS = Limits(time_s=5.0)
 _POLICIES = (
-    ("smd:outer=exact", "SMD"),
+    ("smd_exact", "SMD"),
     ("smd", "SMD, Algorithm 3 with k = 2"),
     ("esw", "ESW"),
     ("optimus", "Optimus, fill"),

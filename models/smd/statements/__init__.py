@@ -34,7 +34,7 @@ STATEMENTS = (
         proof="then the next grid value above each ratio of an optimum is within 1 + epsilon of "
         "it, and the optimum is feasible there",
         witness=True,
-        command="solve {} --method smd:eps_inner=0.95:grid=as_printed:fallback=none",
+        command="solve {} --method smd_as_printed:eps_inner=0.95",
     ),
     Statement(
         "domain-of-workers",

@@ -93,8 +93,8 @@ def test_scip_proves_the_same_of_the_program_as_printed(name):
         ("e4_greedy_trap", "esw", 24.5, 30),
         ("e2_sync", "esw_best", 37, 40),
         # (3.27, 3.45) rounded: (3, 3) and (3, 4) fit, (4, 3) and (4, 4) do not.
-        ("e2_sync", "smd:rounding=floor", 37, 40),
-        ("e2_sync", "smd:rounding=corners", 36, 40),
+        ("e2_sync", "smd_floor", 37, 40),
+        ("e2_sync", "smd_corners", 36, 40),
         ("e2_sync", "smd", 36, 40),
     ],
 )
@@ -105,7 +105,7 @@ def test_algorithms_and_baselines_give_what_they_give_by_hand(name, method, tau,
 
 def test_the_printed_grid_leaves_a_job_without_a_point_and_the_repaired_does_not():
     document = read_instance(TINY / "e4b_broken_grid.json")
-    printed = solve(document, "smd:grid=as_printed:eps_inner=0.95")
+    printed = solve(document, "smd_as_printed:eps_inner=0.95")
     assert printed.objective == 0
     assert printed.notes["jobs_without_grid_point"] == 1
     repaired = solve(document, "smd:eps_inner=0.95")

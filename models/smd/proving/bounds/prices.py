@@ -16,13 +16,13 @@ from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...formulations.collapsed import collapsed
-from ...formulations.columns import (
+from ...instance import SmdInstance
+from ...subproblems.columns import (
     Columns,
     all_columns,
     charged_rows,
+    collapsed,
 )
-from ...instance import SmdInstance
 from ...subproblems.inner import continuous as relaxed_pair
 from ..certificate.check import SmdCertificate
 

@@ -24,9 +24,9 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.scaling import cost_unit
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...algorithms.outer import exactly
-from ...formulations.columns import Columns
 from ...instance import SmdInstance
+from ...subproblems.columns import Columns
+from ...subproblems.exact_knapsack import exactly
 from ..bounds.prices import (
     columns_of,
     price_certificate,

@@ -13,8 +13,8 @@ from gadgetopt.pieces.knapsack.proofs.prices import most_steps, prices_of_proof
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
 
-from ...formulations.columns import Columns
 from ...instance import SmdInstance
+from ...subproblems.columns import Columns
 from ..certificate.check import (
     FurtherPrices,
     SmdCertificate,

@@ -1,13 +1,18 @@
 """SMD, its baselines and the admission of jobs."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.smd.algorithms.smd import algorithm_3, smd
+from gadgetopt.models.smd.algorithms.grid_search import grid_search
+from gadgetopt.models.smd.algorithms.outer import by_algorithm_3, serve
+from gadgetopt.models.smd.algorithms.rounding import Rounding, best_corner, rounded
+from gadgetopt.models.smd.algorithms.smd import Inner, algorithm_3, seed_of_jobs, smd
+from gadgetopt.models.smd.baselines.admission import exactly_chosen
 from gadgetopt.models.smd.baselines.policies import (
     best_equal,
     esw,
@@ -23,6 +28,7 @@ from gadgetopt.models.smd.data.generate.presets import (
 )
 from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.heuristics.greedy import greedy
+from gadgetopt.models.smd.heuristics.variants import algorithm_3_complete, smd_floor
 from gadgetopt.models.smd.proving.exact.optimum import exact
 from gadgetopt.models.smd.subproblems.inner import best_pair, fits
 from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
@@ -91,14 +97,17 @@ def test_more_attempts_and_rounding_down_lose_less_than_one_attempt_alone():
     instance = planted(rng(2), jobs=40, sgd_mode="async")
     best = exact(instance, LIMITS, rng()).claimed_objective
 
-    def ratio(**parameters):
-        return smd(instance, LIMITS, rng(), outer="exact", **parameters).claimed_objective / best
+    def ratio(round_):
+        seeds = rng()
+        inner = Inner(lambda job: grid_search(job, 0.01), round_, seed_of_jobs(seeds))
+        pairs = serve(instance, LIMITS, inner.pair, exactly_chosen(seeds))
+        return pairs.claimed_objective / best
 
-    alone = ratio(attempts=1, fallback="none")
+    alone = ratio(partial(rounded, attempts=1, fallback="none"))
     assert alone < 0.9
-    assert ratio(attempts=20, fallback="none") > alone
-    assert ratio(attempts=1) > 0.9
-    assert ratio(rounding="corners") > 0.98
+    assert ratio(partial(rounded, attempts=20, fallback="none")) > alone
+    assert ratio(partial(rounded, attempts=1)) > 0.9
+    assert ratio(lambda job, point, _: Rounding(best_corner(job, point), 0, False)) > 0.98
 
 
 def test_notes_count_what_the_paper_would_have_to_solve():
@@ -111,12 +120,12 @@ def test_notes_count_what_the_paper_would_have_to_solve():
 def test_a_complete_algorithm_3_is_no_worse():
     instance = independent_limits(rng(3), jobs=30)
     plain = algorithm_3(instance, LIMITS, rng(), k=1).claimed_objective
-    complete = algorithm_3(instance, LIMITS, rng(), k=1, complete=True).claimed_objective
+    complete = algorithm_3_complete(instance, LIMITS, rng(), k=1).claimed_objective
     best = exact(instance, LIMITS, rng()).claimed_objective
     assert plain <= complete <= best * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("policy", [algorithm_3, smd])
+@pytest.mark.parametrize("policy", [algorithm_3, smd, smd_floor, algorithm_3_complete])
 def test_the_sets_that_epsilon_2_of_the_paper_means_are_refused_with_their_number(policy):
     instance = independent_limits(rng(3), jobs=50)
     with pytest.raises(ModelRefused, match=r"3\.44e\+10 sets of at most 50 of 35 items"):
@@ -126,9 +135,14 @@ def test_the_sets_that_epsilon_2_of_the_paper_means_are_refused_with_their_numbe
 def test_the_programs_that_epsilon_1_of_the_paper_means_are_refused_with_their_number():
     instance = planted(rng(), jobs=2)
     with pytest.raises(ModelRefused, match=r"eps 0.01 means \d{6,} linear programs for one job"):
-        smd(instance, LIMITS, rng(), route="lp")
+        grid_search(instance.jobs[0], 0.01, route="lp")
     fast, programs = (
-        smd(instance, LIMITS, rng(), route=route, eps_inner=0.95).claimed_objective
+        serve(
+            instance,
+            LIMITS,
+            Inner(partial(grid_search, eps=0.95, route=route), rounded, seed_of_jobs(rng())).pair,
+            by_algorithm_3(2),
+        ).claimed_objective
         for route in ("fast", "lp")
     )
     assert fast == pytest.approx(programs)
@@ -152,15 +166,9 @@ def test_density_goes_by_the_largest_share_of_a_capacity():
     assert by_density(knapsack).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("method", [smd, optimus])
-def test_unknown_readings_are_turned_down(method):
+def test_unknown_readings_are_turned_down():
     with pytest.raises(ValueError, match="is not"):
-        method(
-            paper(rng(), jobs=1),
-            LIMITS,
-            rng(),
-            **({"rounding": "x"} if method is smd else {"stop": "x"}),
-        )
+        optimus(paper(rng(), jobs=1), LIMITS, rng(), stop="x")
 
 
 def test_the_planted_gap_to_equal_numbers_is_that_of_the_paper():

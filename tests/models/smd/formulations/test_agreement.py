@@ -12,13 +12,13 @@ from gadgetopt.models.smd.data.generate.presets import (
 )
 from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.formulations import collapsed, columns, nonconvex
-from gadgetopt.models.smd.formulations.columns import all_columns
 from gadgetopt.models.smd.instance import SmdInstance
 from gadgetopt.models.smd.proving.bounds.prices import columns_of
 from gadgetopt.models.smd.proving.exact.optimum import (
     cpsat,
     exact,
 )
+from gadgetopt.models.smd.subproblems.columns import all_columns
 from gadgetopt.pieces.utility import SigmoidUtility
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.files import Document

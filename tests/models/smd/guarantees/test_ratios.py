@@ -10,6 +10,8 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.algorithms.outer import enumerated_sets
 from gadgetopt.models.smd.algorithms.smd import algorithm_3, smd
 from gadgetopt.models.smd.algorithms.theorem_values import (
+    Variant,
+    rounding_log_ratio,
     theorem_3_ratio,
     theorem_5_factor,
     theorem_6_log_ratio,
@@ -21,7 +23,14 @@ from gadgetopt.models.smd.data.generate.presets import (
     paper,
     planted,
 )
-from gadgetopt.models.smd.guarantees.ratios import rounding_ratio, theorem_6_ratio
+from gadgetopt.models.smd.guarantees.ratios import (
+    rounding_down_ratio,
+    rounding_exact_ratio,
+    rounding_ratio,
+    theorem_6_exact_ratio,
+    theorem_6_ratio,
+)
+from gadgetopt.models.smd.heuristics.variants import smd_exact, smd_floor
 from gadgetopt.models.smd.proving.exact.optimum import exact
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.methods import find_method
@@ -45,11 +54,14 @@ def test_proven_ratios_hold_on_every_small_instance(instance):
     for k in (1, 2):
         found = algorithm_3(instance, Limits(), rng(), k=k).claimed_objective
         assert best <= found * theorem_3_ratio(instance, {"k": k, "eps_outer": None}) + 1e-6
-    for changes in ({"rounding": "floor"}, {"shrink": 0.4}, {"delta": 0.5, "outer": "exact"}):
-        parameters = {**SMD, **changes}
-        ratio = rounding_ratio(instance, parameters)
+    for method, ratio_of, changes in (
+        (smd_floor, rounding_down_ratio, {}),
+        (smd, rounding_ratio, {"shrink": 0.4}),
+        (smd_exact, rounding_exact_ratio, {"delta": 0.5}),
+    ):
+        ratio = ratio_of(instance, {**SMD, **changes})
         if ratio is not None:
-            found = smd(instance, Limits(), rng(), **parameters).claimed_objective
+            found = method(instance, Limits(), rng(), **changes).claimed_objective
             assert best <= found * ratio * (1 + 1e-9) + 1e-6
 
 
@@ -102,11 +114,12 @@ def test_theorem_6_is_vacuous_and_said_in_logarithms():
         update={"gamma1": 1.0, "gamma2": 5.0, "gamma3": 8.0, "time_unit_s": 36 / 5}
     )
     instance = instance.model_copy(update={"jobs": (job.model_copy(update={"utility": steep}),)})
-    parameters = {**SMD, "delta": 1.0, "outer": "exact"}
-    log_ratio = theorem_6_log_ratio(instance, parameters)
+    parameters = {**SMD, "delta": 1.0}
+    log_ratio = theorem_6_log_ratio(instance, parameters, Variant(admission="exact"))
     # M_1 = 0.530354 at W_b = 5, so that the factor is 49.25 and not 28.
     assert log_ratio == pytest.approx(5 * (5 * 1.01 * (24 / 0.530354 + 4) - 8), rel=1e-5)
     assert log_ratio > 667
+    assert theorem_6_exact_ratio(instance, parameters) is None
     assert theorem_6_ratio(instance, parameters) is None
 
 
@@ -128,16 +141,28 @@ def test_theorem_9_counts_the_linear_programs_of_the_paper():
 
 def test_theorems_name_the_assumption_that_fails():
     instance = planted(rng(), jobs=3, charging="used")
-    call = find_method(problem("smd"), "smd:grid=as_printed:fallback=none:outer=greedy_density")
+    call = find_method(problem("smd"), "smd")
     by_name = {p.theorem: p for p in promises(problem("smd"), instance, call)}
-    assert len(by_name["Rounding, job by job"].failing) == 4
+    assert by_name["Rounding, job by job"].failing == ("reservations are charged",)
     assert "M is M_delta" in by_name["Theorem 6"].failing
     assert not by_name["Rounding, job by job"].applies
 
 
+def test_variants_that_may_drop_jobs_have_no_promise_job_by_job():
+    instance = planted(rng(), jobs=3)
+    for method in ("smd_as_printed", "smd_greedy"):
+        call = find_method(problem("smd"), method)
+        promised = {p.theorem for p in promises(problem("smd"), instance, call)}
+        assert "Rounding, job by job" not in promised
+
+
 def test_b2_promises_something_finite_where_utilities_fall_slowly():
     document = read_instance(library() / "smd" / "tiny" / "e2_sync.json")
-    ratio = rounding_ratio(document.data, {**SMD, "rounding": "floor", "outer": "exact"})
+    down, exactly = Variant(rounds_down=True), Variant(rounds_down=True, admission="exact")
+    ratio = math.exp(rounding_log_ratio(document.data, SMD, exactly))
     # 36 against 2 * 1.01 * 36 seconds.
     expected = (1 + math.exp(0.2 * (72.72 - 40))) / (1 + math.exp(0.2 * (36 - 40)))
     assert ratio == pytest.approx(expected)
+    # k = 2 is as many as there are jobs, so that Algorithm 3 loses nothing.
+    assert rounding_down_ratio(document.data, SMD) == pytest.approx(expected)
+    assert rounding_log_ratio(document.data, SMD, down) == pytest.approx(math.log(expected))

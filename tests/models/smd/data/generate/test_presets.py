@@ -10,7 +10,7 @@ from gadgetopt.models.smd.data.generate.presets import (
     planted,
     quickstart,
 )
-from gadgetopt.models.smd.formulations.columns import chosen_columns
+from gadgetopt.models.smd.subproblems.columns import chosen_columns
 from gadgetopt.models.smd.subproblems.inner import (
     best_pair,
     continuous,

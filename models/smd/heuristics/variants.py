@@ -1,0 +1,190 @@
+"""Variants of SMD: each changes one step of the paper's algorithm."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..algorithms.grid_search import grid_search
+from ..algorithms.outer import by_algorithm_3, enumerated_sets, serve
+from ..algorithms.rounding import Rounding, best_corner, floor_pair, rounded
+from ..algorithms.smd import Inner, Round, Search, decide, seed_of_jobs
+from ..algorithms.theorem_values import Variant
+from ..baselines.admission import densest, exactly_chosen
+from ..instance import Job, SmdInstance
+from ..subproblems.inner import Point, best_pair
+
+
+def smd_exact(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps_inner: float = 0.01,
+    shrink: float = 1.0,
+    delta: float | None = None,
+    attempts: int = 20,
+) -> MethodOutcome:
+    """Return the decision of SMD with jobs admitted by an exact knapsack, not by Algorithm 3.
+
+    The ratio loses its factor (k + R) / k. Parameters are those of `smd`.
+    """
+    parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
+    round_ = partial(rounded, shrink=shrink, delta=delta, attempts=attempts)
+    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    return decide(
+        instance, limits, inner, exactly_chosen(rng), parameters, Variant(admission="exact")
+    )
+
+
+def smd_greedy(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps_inner: float = 0.01,
+    shrink: float = 1.0,
+    delta: float | None = None,
+    attempts: int = 20,
+) -> MethodOutcome:
+    """Return the decision of SMD with jobs admitted by utility over the largest share.
+
+    For very many jobs, nearly linear in their number, and without a guarantee. Parameters are those
+    of `smd`.
+    """
+    parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
+    round_ = partial(rounded, shrink=shrink, delta=delta, attempts=attempts)
+    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    return decide(instance, limits, inner, densest, parameters, Variant(admission="greedy"))
+
+
+def smd_floor(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps_inner: float = 0.01,
+    k: int = 2,
+    eps_outer: float | None = None,
+) -> MethodOutcome:
+    """Return the decision of SMD with every point rounded down, which always fits.
+
+    The completion time of a job is at most twice that of its point. Parameters are those of `smd`.
+    """
+    sets = enumerated_sets(instance, k, eps_outer)
+    return _certain(instance, limits, rng, _down, eps_inner, sets)
+
+
+def smd_corners(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps_inner: float = 0.01,
+    k: int = 2,
+    eps_outer: float | None = None,
+) -> MethodOutcome:
+    """Return the decision of SMD with the best pair of the four around every point.
+
+    The pair rounded down is among them. Parameters are those of `smd`.
+    """
+    sets = enumerated_sets(instance, k, eps_outer)
+    return _certain(instance, limits, rng, _best_corner, eps_inner, sets)
+
+
+def smd_actual(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps_inner: float = 0.01,
+    shrink: float = 1.0,
+    delta: float | None = None,
+    attempts: int = 20,
+    k: int = 2,
+    eps_outer: float | None = None,
+) -> MethodOutcome:
+    """Return the decision of SMD with grid points compared by their completion time, not by Psi.
+
+    The point of a job is never worse. Parameters are those of `smd`.
+    """
+    k = enumerated_sets(instance, k, eps_outer)
+    parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
+    parameters |= {"k": k, "eps_outer": None}
+    inner = Inner(
+        search=lambda job: grid_search(job, eps_inner, objective="actual"),
+        round_=partial(rounded, shrink=shrink, delta=delta, attempts=attempts),
+        seed=seed_of_jobs(rng),
+    )
+    return decide(instance, limits, inner, by_algorithm_3(k), parameters)
+
+
+def smd_complete(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps_inner: float = 0.01,
+    shrink: float = 1.0,
+    delta: float | None = None,
+    attempts: int = 20,
+    k: int = 2,
+    eps_outer: float | None = None,
+) -> MethodOutcome:
+    """Return the decision of SMD with jobs added to each rounded program that still fit.
+
+    Parameters are those of `smd`.
+    """
+    k = enumerated_sets(instance, k, eps_outer)
+    parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
+    parameters |= {"k": k, "eps_outer": None}
+    round_ = partial(rounded, shrink=shrink, delta=delta, attempts=attempts)
+    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    choose = by_algorithm_3(k, complete=True)
+    return decide(instance, limits, inner, choose, parameters)
+
+
+def algorithm_3_complete(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    k: int = 2,
+    eps_outer: float | None = None,
+) -> MethodOutcome:
+    """Return the decision of Algorithm 3 on best pairs, with jobs added that still fit.
+
+    Parameters are those of `algorithm_3`.
+    """
+    choose = by_algorithm_3(enumerated_sets(instance, k, eps_outer), complete=True)
+    return serve(instance, limits, lambda _, job: best_pair(job), choose)
+
+
+def _repaired(eps_inner: float) -> Search:
+    return lambda job: grid_search(job, eps_inner)
+
+
+def _certain(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    round_: Round,
+    eps_inner: float,
+    k: int,
+) -> MethodOutcome:
+    """SMD with a rounding without chance."""
+    parameters = {"eps_inner": eps_inner, "k": k, "eps_outer": None}
+    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    variant = Variant(rounds_down=True)
+    return decide(instance, limits, inner, by_algorithm_3(k), parameters, variant)
+
+
+def _down(job: Job, point: Point, _: np.random.Generator) -> Rounding:
+    return Rounding(floor_pair(job, point), failed_attempts=0, fell_back=False)
+
+
+def _best_corner(job: Job, point: Point, _: np.random.Generator) -> Rounding:
+    return Rounding(best_corner(job, point), failed_attempts=0, fell_back=False)
