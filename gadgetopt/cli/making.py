@@ -169,6 +169,10 @@ def export(
         if proof is None or form != "vipr" or formulation is not None:
             raise InputError("--format: vipr goes with --proof, and the proof says the formulation")
         path = out or Path(f"{_safe(read_instance(file).name)}.vipr")
+        if path.exists() and not path.is_file():
+            raise InputError(
+                f"--out: {path} is not a regular file, expected one: the model is written beside it"
+            )
         beside = path.with_suffix(".mps")
         check_outputs(path, beside, read=proof)
         return _written(path, "write_proof_here", (file, proof), limits, (path, beside))
