@@ -125,7 +125,12 @@ def pool_schedule(
         No schedule has a smaller value: one that has it ends the search.
     """
     decoder = Decoder(pool)
-    value, order = min((decoder.starts(order)[0], order) for order in _first_orders(pool))
+    tried = []
+    for order in _first_orders(pool):
+        tried.append((decoder.starts(order)[0], order))
+        if clock.expired:  # jobs of millions of ticks take seconds each
+            break
+    value, order = min(tried)
     best = _Best(value, order, max(bound, decoder.lowest))
     steps = min(LONGEST_ANNEALING, STEPS_A_JOB * len(order))
     for _ in range(annealings if len(order) > 1 else 0):

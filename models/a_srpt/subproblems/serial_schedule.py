@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.arrays import Ints
 
 from ..instance import ASrptInstance, ASrptSolution
 from ..relaxations import pool_of
@@ -37,6 +37,44 @@ class Schedule:
         return configurations.solution(self.starts.tolist(), self.rows)
 
 
+class _Usage:
+    """GPUs in use on every server, between the ticks at which they change.
+
+    Attributes
+    ----------
+    times : array of int, shape (intervals,)
+        First ticks of the intervals; the last one has no end, and nothing is in use in it.
+    used : array of int, shape (servers, intervals)
+    """
+
+    def __init__(self, capacity: Ints):
+        self.capacity = capacity
+        self.times: Ints = np.zeros(1, dtype=np.int64)
+        self.used: Ints = np.zeros((len(capacity), 1), dtype=np.int64)
+
+    def first_start(self, gpus: Ints, release: int, ticks: int) -> int:
+        """Return the first tick from which so many GPUs are free for so many ticks."""
+        on = np.flatnonzero(gpus)
+        fits = np.all(self.capacity[on, None] - self.used[on] >= gpus[on, None], axis=0)
+        blocked = np.flatnonzero(~fits)
+        begins = np.concatenate([[release], np.maximum(self.times[blocked + 1], release)])
+        ends = np.concatenate([self.times[blocked], [np.iinfo(np.int64).max]])
+        return int(begins[np.flatnonzero(ends - begins >= ticks)[0]])
+
+    def take(self, gpus: Ints, start: int, end: int) -> None:
+        """Take GPUs from a tick until another."""
+        first, last = self._interval_from(start), self._interval_from(end)
+        self.used[:, first:last] += gpus[:, None]
+
+    def _interval_from(self, tick: int) -> int:
+        """Return the interval that begins at a tick, after parting one if need be."""
+        k = int(np.searchsorted(self.times, tick))
+        if k == len(self.times) or self.times[k] != tick:
+            self.times = np.insert(self.times, k, tick)
+            self.used = np.insert(self.used, k, self.used[:, k - 1], axis=1)
+        return k
+
+
 def serial_schedule(configurations: Configurations, order: Sequence[int]) -> Schedule:
     """Place jobs in this order, each at its earliest possible completion.
 
@@ -44,31 +82,23 @@ def serial_schedule(configurations: Configurations, order: Sequence[int]) -> Sch
     for the shortest time.
     """
     instance = configurations.instance
-    capacity = np.array(instance.gpus_per_server, dtype=np.int64)
     release, weights = instance.release_ticks, instance.whole_weights
-    longest = int(instance.max_ticks.max())
-    used = np.zeros((len(capacity), int(release.max()) + 2 * longest + 2), dtype=np.int64)
+    usage = _Usage(np.array(instance.gpus_per_server, dtype=np.int64))
     starts = np.zeros(len(order), dtype=np.int64)
     rows: list[Row] = [()] * len(order)
     value = 0
     for j in order:
-        free = capacity[:, None] - used
         best: tuple[int, int, Row] | None = None
         r = int(release[j])
         for c in configurations.of(j):
             if best is not None and r + c.ticks > best[0]:
                 break
-            gpus = np.array(c.gpus)
-            on = np.flatnonzero(gpus)
-            fits: Bools = np.all(free[on] >= gpus[on, None], axis=0)
-            start = _first_run(fits, r, c.ticks)
+            start = usage.first_start(np.array(c.gpus), r, c.ticks)
             if best is None or (start + c.ticks, c.ticks) < best[:2]:
                 best = (start + c.ticks, c.ticks, c.gpus)
         assert best is not None
         end, ticks, row = best
-        while end + longest + 1 >= used.shape[1]:
-            used = np.pad(used, ((0, 0), (0, used.shape[1])))
-        used[:, end - ticks : end] += np.array(row)[:, None]
+        usage.take(np.array(row), end - ticks, end)
         starts[j], rows[j] = end - ticks, row
         value += int(weights[j]) * end
     return Schedule(value, starts, rows)
@@ -105,11 +135,3 @@ def latest_starts(instance: ASrptInstance, value: int) -> Ints:
     spare = value - int((weights * (instance.release_ticks + instance.min_ticks)).sum())
     latest: Ints = instance.release_ticks + spare // weights
     return latest
-
-
-def _first_run(fits: Bools, release: int, ticks: int) -> int:
-    """Return the first tick from which `ticks` ticks fit; all do after the end of the table."""
-    blocked = np.flatnonzero(~fits[release:])
-    begins = np.concatenate([[-1], blocked]) + 1
-    ends = np.concatenate([blocked, [np.iinfo(np.int64).max]])
-    return release + int(begins[np.flatnonzero(ends - begins >= ticks)[0]])

@@ -184,6 +184,21 @@ def test_a_model_reaches_a_pipe(root, tmp_path):
     assert done.stdout.endswith("/dev/stdout\n")
 
 
+def test_a_proof_does_not_go_to_a_pipe_where_its_model_would_be_lost(root, tmp_path):
+    file, proof = root / "instances" / "quickstart" / "knapsack.json", tmp_path / "proof.json"
+    proof.write_text("{}")
+    asked = ("export", file, "--proof", proof, "--format", "vipr", "--out", "/dev/stdout")
+    done = subprocess.run(
+        [sys.executable, "-m", "gadgetopt", *map(str, asked)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "gadgetopt: --out: /dev/stdout is not a regular file, expected one: the model is written "
+        "beside it\n"
+    )
+
+
 def test_formulations_go_on_after_builds_that_go_too_far(cli, root, tmp_path, plugin):
     asked = command("formulations", "endless", root, tmp_path)
     limits = ("--time-limit", 2, "--memory-mb", 500, "--plugin", plugin)
