@@ -57,7 +57,8 @@ def forest_packing(
 ) -> MethodOutcome:
     r"""Return trees of total rate :math:`R \ge (1-\varepsilon)^2 (1-\eta) R^*` (T4), and a bound.
 
-    Our reading of the paper's near-optimal packing (reconstructed): algorithm A1, then A2.
+    Our reading of the paper's near-optimal packing (reconstructed): algorithm A1, then A2; without
+    `polish` and `prune` the same trees, rates and roots as `plain`, tested.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def forest_packing(
         needed to keep the rate, which leaves far fewer trees.
     prune : float, default 1e-3
         :math:`\eta`: the trees of the smallest rates are dropped as long as they carry no more than
-        this part of the rate together (A2.1).
+        this part of the rate together. (A2.1 drops every tree below this part, which together may
+        be more; the ratio would not hold.)
 
     Returns
     -------
