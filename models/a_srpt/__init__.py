@@ -52,6 +52,7 @@ PROBLEM = Problem(
         "server_price_bound",
         "decomposition",
     ),
+    renamed=heuristics.RENAMED,
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,

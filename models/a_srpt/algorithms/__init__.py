@@ -12,21 +12,11 @@ from ..subproblems.names import MAPPINGS, PREDICTORS
 
 part: Parts = Parts(__name__)
 
-CHOICES = {
-    "mapping": MAPPINGS,
-    "predictor": PREDICTORS,
-    "guide": ("srpt", "wspt", "wsrpt"),
-    "virtual_alpha": ("heuristic", "min", "max"),
-    "queue_order": ("virtual_completion", "workload"),
-}
+CHOICES = {"mapping": MAPPINGS, "predictor": PREDICTORS}
 DEFAULTS = {
     "mapping": "heavy_edge",
     "predictor": "oracle",
     "noise_sd": 0.0,
-    "guide": "srpt",
-    "virtual_alpha": "heuristic",
-    "virtual_speed": 1.0,
-    "queue_order": "virtual_completion",
     "delay_factor": 1.0,
     "comm_threshold": 1.5,
     "consolidation_slack": 0.0,

@@ -10,9 +10,8 @@ r"""A-SRPT: the real cluster follows a virtual machine (dispatch and delay rules
 The order of events at one time: completions, arrivals, virtual completions, ends of delays; then
 the scan. The true iterations of a job are used for its completion only.
 
-Two parameters are this project's own and leave the paper's algorithm: `queue_order="workload"` lets
-a small job overtake larger ones that wait in the queue, and a `virtual_speed` above 1 lets jobs
-join it sooner. Lemma 3 and the theorem are about their defaults.
+What changes the guide or the order of the queue is a method of its own: `a_srpt_weighted`,
+`a_srpt_workload`.
 """
 
 from __future__ import annotations
@@ -42,10 +41,6 @@ def a_srpt(
     mapping: str = "heavy_edge",
     predictor: str = "oracle",
     noise_sd: float = 0.0,
-    guide: str = "srpt",
-    virtual_alpha: str = "heuristic",
-    virtual_speed: float = 1.0,
-    queue_order: str = "virtual_completion",
     delay_factor: float = 1.0,
     comm_threshold: float = 1.5,
     consolidation_slack: float = 0.0,
@@ -60,7 +55,7 @@ def a_srpt(
 
     .. math:: [\eta (1 + \sigma G') + \rho_\Delta]\, OPT + (1 + \sigma G') \sum_j D_j
 
-    (reconstructed form of Theorem 1; for the default `virtual_speed` and `queue_order`).
+    (reconstructed form of Theorem 1).
 
     Parameters
     ----------
@@ -75,15 +70,6 @@ def a_srpt(
         One of `subproblems.names.PREDICTORS`.
     noise_sd : float
         Of `noisy_oracle`: standard deviation of the logarithm of its error.
-    guide : "srpt", "wspt" or "wsrpt"
-        Rule of the virtual machine.
-    virtual_alpha : "heuristic", "min" or "max"
-        Per-iteration time in the virtual work: of the mapping onto the empty cluster, the least,
-        or that of a job scattered completely.
-    virtual_speed : float
-        The virtual machine is so many times as fast as the cluster.
-    queue_order : "virtual_completion" or "workload"
-        "workload" orders the queue by predicted virtual work over weight.
     delay_factor : float
         tau: how long a heavy job waits for a better place, as a multiple of the time that the best
         place could save; 0 is the plain guided list schedule.
@@ -97,25 +83,32 @@ def a_srpt(
     Near-linear in the number of events: a scan touches the jobs that it starts, and of the delayed
     ones those that are too large for one server (`guided_queue`).
     """
-    require_at_least(0, delay_factor=delay_factor, consolidation_slack=consolidation_slack)
-    require_at_least(1, comm_threshold=comm_threshold, virtual_speed=virtual_speed)
-    clock = Clock(limits)
-    run = _Run(
-        instance,
-        Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold)),
-        VirtualMachine(guide),
-        virtual_alpha=virtual_alpha,
-        virtual_speed=decimal_rational(virtual_speed),
-        by_workload=queue_order == "workload",
-        delay_factor=decimal_rational(delay_factor),
-        slack=decimal_rational(consolidation_slack),
-    )
-    outcome = simulate(instance, run, clock, predictor, noise_sd, rng)
+    cluster = cluster_of(instance, mapping, comm_threshold)
+    run = Guided(instance, cluster, VirtualMachine("srpt"), delay_factor, consolidation_slack)
+    return follow(instance, run, limits, predictor, noise_sd, rng)
+
+
+def cluster_of(instance: ASrptInstance, mapping: str, comm_threshold: float) -> Cluster:
+    """Return the empty cluster, where jobs are heavy beyond a threshold."""
+    require_at_least(1, comm_threshold=comm_threshold)
+    return Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold))
+
+
+def follow(
+    instance: ASrptInstance,
+    run: Guided,
+    limits: Limits,
+    predictor: str,
+    noise_sd: float,
+    rng: np.random.Generator,
+) -> MethodOutcome:
+    """Return the schedule of a guided policy; the notes count the jobs that it delayed."""
+    outcome = simulate(instance, run, Clock(limits), predictor, noise_sd, rng)
     outcome.notes["delayed"] = run.delays
     return outcome
 
 
-class _Run:
+class Guided:
     """A-SRPT as a policy: virtual machine, queue and cluster."""
 
     def __init__(
@@ -123,23 +116,16 @@ class _Run:
         instance: ASrptInstance,
         cluster: Cluster,
         machine: VirtualMachine,
-        *,
-        virtual_alpha: str,
-        virtual_speed: Fraction,
-        by_workload: bool,
-        delay_factor: Fraction,
-        slack: Fraction,
+        delay_factor: float,
+        consolidation_slack: float,
     ):
+        require_at_least(0, delay_factor=delay_factor, consolidation_slack=consolidation_slack)
         self.cluster = cluster
         self._instance = instance
         self._machine = machine
-        self._virtual_alpha = virtual_alpha
-        self._speed = virtual_speed
-        self._by_workload = by_workload
-        self._work: dict[int, int] = {}
-        self._delay_factor = delay_factor
+        self._delay_factor = decimal_rational(delay_factor)
         self._predicted: dict[int, int] = {}
-        self._queue = GuidedQueue(instance, cluster, 1 + slack)
+        self._queue = GuidedQueue(instance, cluster, 1 + decimal_rational(consolidation_slack))
 
     @property
     def delays(self) -> int:
@@ -154,31 +140,27 @@ class _Run:
 
     def arrive(self, job: int, now: int, predicted: int) -> None:
         """Let a job enter the virtual machine."""
-        instance = self._instance
-        given = instance.jobs[job]
         self._predicted[job] = predicted
-        times = instance.times[given.job_type]
-        if self._virtual_alpha == "heuristic":
-            units = self.cluster.mapper.on_empty_cluster(given.job_type)
-        elif self._virtual_alpha == "min":
-            units = instance.shortest_units[given.job_type]
-        else:
-            units = times.longest
-        work = self.cluster.gpus[job] * times.ticks(units, predicted, instance.tick_s)
-        self._work[job] = work
-        self._machine.add(job, now, max(1, math.floor(work / self._speed)), given.weight)
+        work = self.virtual_work(job, predicted)
+        self._machine.add(job, now, work, self._instance.jobs[job].weight)
 
     def dispatch(self, now: int) -> None:
         """Take virtual completions and ends of delays, then start what may start."""
         while (end := self._machine.next_completion) is not None and end <= now:
             job = self._machine.complete()
-            key = self._workload(job) if self._by_workload else end
-            self._queue.join(key, job, now + self._longest_delay(job))
+            self._queue.join(self.place(job, end), job, now + self._longest_delay(job))
         self._queue.scan(now)
 
-    def _workload(self, job: int) -> int | Fraction:
-        weight = self._instance.jobs[job].weight
-        return self._work[job] if weight == 1 else self._work[job] / weight
+    def virtual_work(self, job: int, predicted: int) -> int:
+        """Return g_j d~_j, of the mapping onto the empty cluster, in microticks."""
+        job_type = self._instance.jobs[job].job_type
+        units = self.cluster.mapper.on_empty_cluster(job_type)
+        times = self._instance.times[job_type]
+        return self.cluster.gpus[job] * times.ticks(units, predicted, self._instance.tick_s)
+
+    def place(self, job: int, virtual_completion: int) -> int | Fraction:
+        """Return what a job is ordered by in the queue: its virtual completion."""
+        return virtual_completion
 
     def _longest_delay(self, job: int) -> int:
         """D_j: what perfect consolidation could save, times `delay_factor`, in microticks."""

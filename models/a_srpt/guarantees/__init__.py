@@ -9,11 +9,7 @@ from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 part: Parts = Parts(__name__)
 
 _ORACLE = Assumption("predictions are exact", part("ratios:exact_predictions"))
-_SRPT = Assumption("the guide is SRPT", part("ratios:guided_by_srpt"))
 _WSPT = Assumption("the guide is WSPT", part("ratios:guided_by_wspt"))
-_ORDER = Assumption(
-    "the queue is ordered by virtual completion", part("ratios:queued_by_virtual_completion")
-)
 _EQUAL = Assumption("all jobs have the same weight", part("ratios:equal_weights"))
 
 GUARANTEES = (
@@ -40,15 +36,15 @@ GUARANTEES = (
         standing="proven",
         methods=("a_srpt",),
         ratio=part("ratios:theorem_1_ratio"),
-        assumptions=(_ORACLE, _SRPT, _ORDER, _EQUAL),
+        assumptions=(_ORACLE, _EQUAL),
     ),
     Guarantee(
         name="Theorem 1, weighted",
         statement="sum w C <= [2 eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum w D",
         reference="Theorem 1, reconstructed; Schulz and Skutella 2002",
         standing="proven",
-        methods=("a_srpt",),
+        methods=("a_srpt_weighted",),
         ratio=part("ratios:theorem_1_weighted_ratio"),
-        assumptions=(_ORACLE, _WSPT, _ORDER),
+        assumptions=(_ORACLE, _WSPT),
     ),
 )

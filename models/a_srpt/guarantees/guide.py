@@ -69,12 +69,12 @@ class Guide:
 def guide_of(
     instance: ASrptInstance, predicted: Sequence[int], parameters: Mapping[str, Any]
 ) -> Guide:
-    """Return the guide of a run of A-SRPT with these predictions and parameters."""
+    """Return the guide of a run of A-SRPT, or a variant, with these predictions and parameters."""
     G, jobs = instance.total_gpus, instance.jobs
     threshold = decimal_rational(parameters["comm_threshold"])
     cluster = Cluster(instance, Mapper(instance, parameters["mapping"]), threshold)
     factor = decimal_rational(parameters["delay_factor"])
-    speed = decimal_rational(parameters["virtual_speed"])
+    speed = decimal_rational(parameters.get("virtual_speed", 1.0))
     work, delay = [], []
     for j, job in enumerate(jobs):
         times = instance.times[job.job_type]
@@ -83,7 +83,7 @@ def guide_of(
             "heuristic": empty,
             "min": instance.shortest_units[job.job_type],
             "max": times.longest,
-        }[parameters["virtual_alpha"]]
+        }[parameters.get("virtual_alpha", "heuristic")]
         ticks = times.ticks(units, predicted[j], instance.tick_s)
         work.append(max(1, math.floor(cluster.gpus[j] * ticks / speed)))
         saved_s = times.seconds(predicted[j] * (times.longest - empty))
@@ -91,7 +91,7 @@ def guide_of(
         delay.append(math.floor(factor * saved_s / instance.tick_s * G) if waits else 0)
     release = (instance.release_ticks * G).tolist()
     weights = [job.weight for job in jobs]
-    completion = virtual_completions(release, work, weights, parameters["guide"])
+    completion = virtual_completions(release, work, weights, parameters.get("guide", "srpt"))
     least = (instance.gpus * instance.min_ticks).tolist()
     most = (instance.gpus * instance.max_ticks).tolist()
     return Guide(

@@ -69,19 +69,9 @@ def exact_predictions(_instance: ASrptInstance, parameters: Mapping[str, Any]) -
     return bool(parameters["predictor"] == "oracle")
 
 
-def guided_by_srpt(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if the virtual machine takes the shortest remaining work first."""
-    return bool(parameters["guide"] == "srpt")
-
-
 def guided_by_wspt(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if the virtual machine takes the largest weight per work first."""
     return bool(parameters["guide"] == "wspt")
-
-
-def queued_by_virtual_completion(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if no job overtakes another that completed before it on the virtual machine."""
-    return bool(parameters["queue_order"] == "virtual_completion")
 
 
 def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bool:

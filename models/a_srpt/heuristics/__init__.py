@@ -1,5 +1,6 @@
 """Heuristics of ours, not in the paper.
 
+- `a_srpt_weighted`: A-SRPT with a virtual machine that heeds weights.
 - `a_srpt_workload`: A-SRPT with another order of the queue.
 - `easy`: EASY backfilling.
 - `order_search`: offline list schedules with local search.
@@ -15,6 +16,16 @@ part: Parts = Parts(__name__)
 
 METHODS = (
     Method(
+        name="a_srpt_weighted",
+        kind="online",
+        summary="A-SRPT for weighted completion times: its virtual machine heeds the weights",
+        reference="A-SRPT, weighted (reconstructed)",
+        run=part("a_srpt_weighted:a_srpt_weighted"),
+        parameters={**DEFAULTS, "guide": "wspt"},
+        choices={**CHOICES, "guide": ("wspt", "wsrpt")},
+        stochastic=True,
+    ),
+    Method(
         name="a_srpt_workload",
         kind="online",
         summary="A-SRPT with its queue ordered by workload, a faster guide and longer patience",
@@ -23,13 +34,20 @@ METHODS = (
         parameters={
             **DEFAULTS,
             "mapping": "best_of",
+            "guide": "srpt",
+            "virtual_alpha": "heuristic",
             "virtual_speed": 1.5,
             "queue_order": "workload",
             "delay_factor": 10.0,
             "comm_threshold": 1.1,
             "consolidation_slack": 0.05,
         },
-        choices=CHOICES,
+        choices={
+            **CHOICES,
+            "guide": ("srpt", "wspt", "wsrpt"),
+            "virtual_alpha": ("heuristic", "min", "max"),
+            "queue_order": ("virtual_completion", "workload"),
+        },
         stochastic=True,
     ),
     Method(
@@ -58,3 +76,11 @@ METHODS = (
         stochastic=True,
     ),
 )
+
+#: Former parameters of the paper's algorithm, and the methods that have them.
+RENAMED: dict[str, str] = {
+    "a_srpt:guide": "a_srpt_weighted",
+    "a_srpt:virtual_alpha": "a_srpt_workload",
+    "a_srpt:virtual_speed": "a_srpt_workload",
+    "a_srpt:queue_order": "a_srpt_workload",
+}

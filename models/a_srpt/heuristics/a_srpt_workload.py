@@ -8,12 +8,18 @@ and the theorem do not cover this.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
+from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.a_srpt import a_srpt
+from ..algorithms.a_srpt import Guided, cluster_of, follow
+from ..algorithms.virtual_machine import VirtualMachine
 from ..instance import ASrptInstance
+from ..subproblems.simulation import require_at_least
 
 
 def a_srpt_workload(
@@ -32,7 +38,7 @@ def a_srpt_workload(
     comm_threshold: float = 1.1,
     consolidation_slack: float = 0.05,
 ) -> MethodOutcome:
-    """Return the schedule of A-SRPT with other defaults; no guarantee is known.
+    """Return the schedule of A-SRPT with another queue and other defaults; no guarantee is known.
 
     Parameters
     ----------
@@ -41,24 +47,55 @@ def a_srpt_workload(
         `time_s` ends the run without a schedule.
     rng : numpy.random.Generator
         For `predictor`.
-    mapping, predictor, noise_sd, guide, virtual_alpha, virtual_speed, queue_order, delay_factor
+    mapping, predictor, noise_sd, delay_factor
         As in `a_srpt`.
+    guide : "srpt", "wspt" or "wsrpt"
+        Rule of the virtual machine.
+    virtual_alpha : "heuristic", "min" or "max"
+        Per-iteration time in the virtual work: of the mapping onto the empty cluster, the least,
+        or that of a job scattered completely.
+    virtual_speed : float
+        The virtual machine is so many times as fast as the cluster, so that jobs join the queue
+        sooner.
+    queue_order : "workload" or "virtual_completion"
+        "workload" orders the queue by predicted virtual work over weight, so that a small job
+        overtakes larger ones that wait.
     comm_threshold, consolidation_slack : float
         As in `a_srpt`. Jobs of which scattering takes more than 10 % wait for a place that slows
         them by at most 5 %.
     """
-    return a_srpt(
-        instance,
-        limits,
-        rng,
-        mapping=mapping,
-        predictor=predictor,
-        noise_sd=noise_sd,
-        guide=guide,
-        virtual_alpha=virtual_alpha,
-        virtual_speed=virtual_speed,
-        queue_order=queue_order,
-        delay_factor=delay_factor,
-        comm_threshold=comm_threshold,
-        consolidation_slack=consolidation_slack,
-    )
+    require_at_least(1, virtual_speed=virtual_speed)
+    cluster = cluster_of(instance, mapping, comm_threshold)
+    run = _ByWorkload(instance, cluster, VirtualMachine(guide), delay_factor, consolidation_slack)
+    run.virtual_alpha = virtual_alpha
+    run.speed = decimal_rational(virtual_speed)
+    run.by_workload = queue_order == "workload"
+    return follow(instance, run, limits, predictor, noise_sd, rng)
+
+
+class _ByWorkload(Guided):
+    """A-SRPT with other work on the virtual machine, and another order of its queue."""
+
+    virtual_alpha: str
+    speed: Fraction
+    by_workload: bool
+
+    def virtual_work(self, job: int, predicted: int) -> int:
+        """Return the work of a job, less on a faster machine, in microticks."""
+        return max(1, math.floor(self._workload(job, predicted) / self.speed))
+
+    def place(self, job: int, virtual_completion: int) -> int | Fraction:
+        """Return the predicted work over the weight, or the virtual completion."""
+        if not self.by_workload:
+            return virtual_completion
+        work, weight = self._workload(job, self._predicted[job]), self._instance.jobs[job].weight
+        return work if weight == 1 else work / weight
+
+    def _workload(self, job: int, predicted: int) -> int:
+        if self.virtual_alpha == "heuristic":
+            return super().virtual_work(job, predicted)
+        instance, job_type = self._instance, self._instance.jobs[job].job_type
+        times = instance.times[job_type]
+        least = self.virtual_alpha == "min"
+        units = instance.shortest_units[job_type] if least else times.longest
+        return self.cluster.gpus[job] * times.ticks(units, predicted, instance.tick_s)

@@ -15,7 +15,8 @@ from ..evaluate import duration_ticks, iteration_time
 from ..heuristics import METHODS as HEURISTICS
 from ..instance import ASrptInstance, ASrptSolution
 
-#: Policies drawn, A-SRPT first. What needs no predictions is offline.
+#: Policies drawn, A-SRPT first. What needs no predictions is offline; the weighted variant is
+#: A-SRPT itself where weights are equal.
 POLICIES = tuple(
     method for method in (*ALGORITHMS, *BASELINES, *HEURISTICS) if "predictor" in method.parameters
 )

@@ -10,8 +10,12 @@ from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import virtual_completions
 from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.heuristics import METHODS as HEURISTICS
+from gadgetopt.models.a_srpt.heuristics.a_srpt_weighted import a_srpt_weighted
 from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small
@@ -95,11 +99,15 @@ def test_no_job_starts_before_it_ends_on_the_virtual_machine(guide, seed):
         [job.weight for job in instance.jobs],
         guide,
     )
-    for job in run(instance, guide=guide).jobs:
+    solution = run(instance) if guide == "srpt" else run(instance, a_srpt_weighted, guide=guide)
+    for job in solution.jobs:
         assert job.start_microtick >= virtual[job.job]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+GUIDED = [m for m in (*METHODS, *HEURISTICS) if m.name.startswith("a_srpt")]
+
+
+@pytest.mark.parametrize("method", GUIDED, ids=lambda m: m.name)
 @pytest.mark.parametrize("mapping", ["heavy_edge", "heavy_edge_contract", "best_of", "exact"])
 def test_every_mapping_and_predictor_gives_the_same_feasible_schedule_again(method, mapping):
     instance = small(rng(4), jobs=20)
@@ -149,7 +157,7 @@ def test_the_order_of_jobs_in_the_file_does_not_matter_but_for_ties():
 )
 def test_parameters_out_of_range_are_named(parameters):
     with pytest.raises(InputError, match=next(iter(parameters))):
-        run(H3, **parameters)
+        run(H3, a_srpt_workload, **parameters)
 
 
 def test_without_time_there_is_no_schedule():
@@ -157,3 +165,32 @@ def test_without_time_there_is_no_schedule():
     outcome = a_srpt(instance, Limits(time_s=0.0), rng())
     assert outcome.solution is None
     assert outcome.limit_hit == "time_s"
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("a_srpt:guide=wspt", "a_srpt_weighted"),
+        ("a_srpt:delay_factor=2:queue_order=workload", "a_srpt_workload"),
+        ("a_srpt:virtual_speed=1.5", "a_srpt_workload"),
+        ("a_srpt:virtual_alpha=min", "a_srpt_workload"),
+    ],
+)
+def test_a_former_parameter_is_refused_with_the_method_that_has_it(former, now):
+    with pytest.raises(InputError, match=f"is now the method '{now}'"):
+        find_method(problem("a_srpt"), former)
+    key, _, value = former.rpartition(":")[2].partition("=")
+    assert find_method(problem("a_srpt"), f"{now}:{key}={value}").all_parameters[key] is not None
+
+
+def test_without_its_own_parameters_the_variant_is_a_srpt():
+    instance = small(rng(3), jobs=20)
+    same = {
+        "mapping": "heavy_edge",
+        "virtual_speed": 1.0,
+        "queue_order": "virtual_completion",
+        "delay_factor": 1.0,
+        "comm_threshold": 1.5,
+        "consolidation_slack": 0.0,
+    }
+    assert run(instance, a_srpt_workload, **same) == run(instance)

@@ -17,6 +17,8 @@ from gadgetopt.models.a_srpt.guarantees.guide import (
     late_starts,
     replayed_predictions,
 )
+from gadgetopt.models.a_srpt.heuristics import METHODS as HEURISTICS
+from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.relaxations import pool_of, srpt_bound
 from gadgetopt.system.result import Limits
 
@@ -66,12 +68,14 @@ def run_and_check(seed):
         "guide": str(rng.choice(["srpt", "wspt", "wsrpt"])),
         "mapping": str(rng.choice(["heavy_edge", "best_of"])),
     }
-    outcome = a_srpt(
+    outcome = a_srpt_workload(
         instance,
         Limits(),
         np.random.default_rng(seed),
         predictor=predictor,
         noise_sd=noise,
+        queue_order="virtual_completion",
+        consolidation_slack=0.0,
         **parameters,
     )
     predicted = replayed_predictions(
@@ -126,5 +130,9 @@ def test_a_late_start_is_found():
 
 
 def test_the_parameters_of_the_guide_are_those_of_the_method():
-    (method,) = (m for m in METHODS if m.name == "a_srpt")
-    assert DEFAULTS.items() <= dict(method.parameters).items()
+    of = {m.name: dict(m.parameters) for m in (*METHODS, *HEURISTICS)}
+    shared = {key: value for key, value in DEFAULTS.items() if key in of["a_srpt"]}
+    assert shared.items() <= of["a_srpt"].items()
+    assert DEFAULTS.keys() <= of["a_srpt_workload"].keys()
+    predicted = [job.num_iterations for job in H3.jobs]
+    assert guide_of(H3, predicted, of["a_srpt"]) == guide_of(H3, predicted, DEFAULTS)

@@ -15,6 +15,7 @@ from gadgetopt.models.a_srpt.guarantees.ratios import (
     theorem_1_ratio,
     theorem_1_weighted_ratio,
 )
+from gadgetopt.models.a_srpt.heuristics.a_srpt_weighted import a_srpt_weighted
 from gadgetopt.models.a_srpt.instance import ASrptInstance
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits
@@ -67,7 +68,7 @@ def test_theorem_1_holds(seed):
         assert value(equal, a_srpt, delay_factor=tau) <= ratio * optimum
     weighted = instance_of((2, 2), random_jobs(rng, 4, 3), Fraction(1, 2))
     ratio = theorem_1_weighted_ratio(weighted, DEFAULTS | {"guide": "wspt"})
-    assert value(weighted, a_srpt, guide="wspt") <= ratio * cluster_optimum(weighted)
+    assert value(weighted, a_srpt_weighted) <= ratio * cluster_optimum(weighted)
 
 
 def test_constants_of_h3():
