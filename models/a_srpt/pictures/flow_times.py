@@ -18,7 +18,9 @@ from ..instance import ASrptInstance, ASrptSolution
 #: Policies drawn, A-SRPT first. What needs no predictions is offline; the weighted variant is
 #: A-SRPT itself where weights are equal.
 POLICIES = tuple(
-    method for method in (*ALGORITHMS, *BASELINES, *HEURISTICS) if "predictor" in method.parameters
+    method
+    for method in (*ALGORITHMS, *BASELINES, *HEURISTICS)
+    if "predictor" in method.parameters and method.name != "a_srpt_weighted"
 )
 
 #: A picture must not take minutes.
