@@ -193,7 +193,7 @@ def search(
     theta: dict[tuple[int, int], float], start: int, targets: list[int]
 ) -> tuple[int, ...] | None:
     """Return the breadth-first path over positive flow to a target; the start itself is allowed."""
-    paths = [(start,)]
+    paths: list[tuple[int, ...]] = [(start,)]
     seen = {start}
     for path in paths:
         u = path[-1]
