@@ -9,7 +9,7 @@ The literature:
 
 Ours:
 
-- `heuristics`: greedy and memetic search
+- `heuristics`: greedy, memetic search, Frieze and Clarke's algorithm completed
 - `proving`: the check of certificates, bounds, exact methods
 - `data`: generators and importers
 - `pictures`
@@ -41,4 +41,8 @@ PROBLEM = Problem(
     check_bound=part("proving.certificate:check_bound"),
     default_method="cg_core",
     default_methods=("frieze_clarke", "greedy", "lagrangian", "surrogate", "cg_core"),
+    renamed={
+        "frieze_clarke:complete": "frieze_clarke_complete",
+        "frieze_clarke:enumeration": "frieze_clarke_literal",
+    },
 )

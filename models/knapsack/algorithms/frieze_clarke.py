@@ -20,14 +20,14 @@ def frieze_clarke(
     limits: Limits,
     *,
     k: int = 2,
-    complete: bool = False,
-    enumeration: Literal["pruned", "literal"] = "pruned",
 ) -> MethodOutcome:
     r"""Every set of k items, then the linear relaxation rounded down.
 
     Return the best rounded linear program over all sets of at most k items.
 
-    The profit is at least :math:`\frac{k}{k+m} OPT` with m rows (Frieze and Clarke 1984).
+    The profit is at least :math:`\frac{k}{k+m} OPT` with m rows (Frieze and Clarke 1984). Linear
+    programs that cannot beat the best so far are skipped (reconstructed): the same result as
+    `frieze_clarke_literal`, tested.
 
     Parameters
     ----------
@@ -35,10 +35,6 @@ def frieze_clarke(
         Deterministic.
     k : int
         Size of the largest sets.
-    complete : bool
-        Add items that still fit to each rounded solution (reconstructed).
-    enumeration : "pruned" or "literal"
-        Skip the linear programs that cannot beat the best so far (reconstructed), or solve all.
 
     Raises
     ------
@@ -46,6 +42,40 @@ def frieze_clarke(
         If groups have several items or need one, if there are too many sets, or the numbers of the
         instance have too many digits.
     """
+    return on_sets(instance, limits, k)
+
+
+@method(kind="approximation", reference="Frieze and Clarke 1984, every linear program")
+def frieze_clarke_literal(
+    instance: KnapsackInstance,
+    limits: Limits,
+    *,
+    k: int = 2,
+) -> MethodOutcome:
+    """Frieze and Clarke's algorithm with the linear programs of all sets solved, as printed.
+
+    Parameters
+    ----------
+    instance, limits, k
+        As `frieze_clarke`.
+
+    Raises
+    ------
+    ModelRefused
+        As `frieze_clarke`; and if there are too many linear programs.
+    """
+    return on_sets(instance, limits, k, enumeration="literal")
+
+
+def on_sets(
+    instance: KnapsackInstance,
+    limits: Limits,
+    k: int,
+    *,
+    complete: bool = False,
+    enumeration: Literal["pruned", "literal"] = "pruned",
+) -> MethodOutcome:
+    """Return the outcome of the algorithm on arrays, in the instance's own numbers."""
     if instance.multiple_choice:
         raise ModelRefused("Frieze and Clarke's algorithm takes single items that may be left out")
     if k < 0:

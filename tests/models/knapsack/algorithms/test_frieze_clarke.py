@@ -5,11 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.errors import ModelRefused
-from gadgetopt.models.knapsack.algorithms.frieze_clarke import frieze_clarke
+from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.models.knapsack.algorithms.frieze_clarke import (
+    frieze_clarke,
+    frieze_clarke_literal,
+    on_sets,
+)
 from gadgetopt.models.knapsack.data.generate.presets import paper
 from gadgetopt.models.knapsack.guarantees.ratios import frieze_clarke_ratio
+from gadgetopt.models.knapsack.heuristics.frieze_clarke_complete import frieze_clarke_complete
 from gadgetopt.system.files import library, read_instance
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.registry import problem
 
 from ..brute_force import optimum, small_instances
 from ..outcomes import bound_of, run, value_of
@@ -22,7 +29,7 @@ def test_frieze_and_clarke_keep_their_promise(instance, k, complete):
     best = optimum(instance)
     found = {}
     for how in ("literal", "pruned"):
-        outcome = run(frieze_clarke, instance, k=k, complete=complete, enumeration=how)
+        outcome = run(on_sets, instance, k=k, complete=complete, enumeration=how)
         found[how] = value_of(instance, outcome)
         assert bound_of(instance, outcome) >= best
         promised = frieze_clarke_ratio(instance, {"k": k})
@@ -45,10 +52,24 @@ def test_frieze_and_clarke_keep_their_promise(instance, k, complete):
         ("e7_weing1", 2, 139508),
     ],
 )
-@pytest.mark.parametrize("how", ["literal", "pruned"])
-def test_frieze_and_clarke_on_hand_checked_instances(name, k, profit, how):
+@pytest.mark.parametrize("method", [frieze_clarke_literal, frieze_clarke])
+def test_frieze_and_clarke_on_hand_checked_instances(name, k, profit, method):
     instance = read_instance(TINY / f"{name}.json").data
-    assert value_of(instance, run(frieze_clarke, instance, k=k, enumeration=how)) == profit
+    assert value_of(instance, run(method, instance, k=k)) == profit
+    assert value_of(instance, run(frieze_clarke_complete, instance, k=k)) >= profit
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("frieze_clarke:complete=true", "frieze_clarke_complete"),
+        ("frieze_clarke:k=1:enumeration=literal", "frieze_clarke_literal"),
+    ],
+)
+def test_a_former_parameter_is_refused_with_the_method_that_it_became(former, now):
+    with pytest.raises(InputError, match=f"is now the method '{now}'"):
+        find_method(problem("knapsack"), former)
+    assert find_method(problem("knapsack"), now).method.name == now
 
 
 def test_frieze_and_clarke_refuse_groups_and_too_many_sets():
