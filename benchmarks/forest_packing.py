@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
-from gadgetopt.models.forest_packing.bounds.partition import partition
-from gadgetopt.models.forest_packing.exact.column_generation import column_generation
-from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
+from gadgetopt.models.forest_packing.data.generate import presets as generate
 from gadgetopt.models.forest_packing.formulations.flow import build
-from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
+from gadgetopt.models.forest_packing.proving.bounds.partition import partition
+from gadgetopt.models.forest_packing.proving.exact.column_generation import column_generation
+from gadgetopt.models.forest_packing.proving.exact.cut_generation import cut_generation
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.files import library, read_instance

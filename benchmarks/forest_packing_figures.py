@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.forest_packing.generate import presets as generate
+from gadgetopt.models.forest_packing.data.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.system.files import (
     Document,

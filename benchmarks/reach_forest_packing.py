@@ -27,11 +27,11 @@ import numpy as np
 
 import gadgetopt
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.data.generate import presets
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.exact.column_generation import column_generation
 from gadgetopt.models.forest_packing.formulations import flow, spanning_trees
-from gadgetopt.models.forest_packing.generate import presets
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
+from gadgetopt.models.forest_packing.proving.exact.column_generation import column_generation
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.dual_bounds import rational_duals

@@ -1,22 +1,13 @@
 """Forest packing: the trees and rates that synchronise data fastest on a given network.
 
-Each room (algorithms, baselines, bounds, exact, formulations, ...) declares its own parts.
+Each room (algorithms, baselines, formulations, proving.bounds, ...) declares its own parts.
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -35,9 +26,9 @@ PROBLEM = Problem(
     objective="rate_gbyte_per_s",
     instance_type=part("instance:ForestPackingInstance"),
     solution_type=part("instance:ForestPackingSolution"),
-    certificate_type=part("certificate:ForestPackingCertificate"),
+    certificate_type=part("instance:ForestPackingCertificate"),
     evaluate=part("evaluate:evaluate"),
-    check_bound=part("certificate:check_bound"),
+    check_bound=part("proving.certificate.check:check_bound"),
     size=part("instance:size"),
     features=part("features:features"),
     default_method="column_generation",

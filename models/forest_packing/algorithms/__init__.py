@@ -1,10 +1,9 @@
-"""The packing algorithm step by step, and the polynomial one for equal shares.
+"""The packing algorithm step by step.
 
 - forest_packing: near-optimal packing by multiplicative weights, the paper's method as we read it.
 - multiplicative_weights: the packing scheme of Garg and Koenemann that it rests on.
-- schedule: roots, slices of the data and pipelined chunks of a packing.
-- equal_share, cable_trees: trees of equal rate in polynomial time; matroid union and bounds.
-- exact_plans, tree_plans: exact plans and certificates from floating-point trees and prices.
+- schedule: slices of the data and pipelined chunks of a packing.
+- exact_plans: exact plans and prices from trees and prices in floating point.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -26,13 +25,5 @@ METHODS = (
             "prune": 1e-3,
         },
         choices={"scaling": ("congestion", "theory")},
-    ),
-    Method(
-        "equal_share_partition",
-        kind="exact",
-        summary="K trees of equal share, by bisection over tree-packing numbers",
-        reference="F8a",
-        run=part("equal_share:equal_share_partition"),
-        formulation="equal_share",
     ),
 )

@@ -15,8 +15,7 @@ from fractions import Fraction
 
 from gadgetopt.numbers.arrays import Floats
 
-from ..certificate import ForestPackingCertificate, Prices
-from ..instance import ForestPackingInstance, Stage
+from ..instance import ForestPackingInstance, Prices, Stage
 from ..network import Network
 from ..packing import (
     Pair,
@@ -31,9 +30,9 @@ from ..packing import (
     total_rate,
     trim,
 )
+from ..subproblems.price_certificates import ProvedPrices, best_prices, rounded_prices
 from ..subproblems.price_oracles import FoundTree, Oracle
-from ..subproblems.rational_duals import best_certificate, price_certificate
-from .schedule import rooted_pairs
+from ..subproblems.roots import rooted_pairs
 
 #: Rows up to which prices are also read as simple fractions, which can prove the optimum itself.
 _SIMPLE_ROWS = 200
@@ -132,10 +131,8 @@ def _pairs(
 # -- proofs ------------------------------------------------------------------------------------
 
 
-def prove(
-    instance: ForestPackingInstance, oracle: Oracle, prices: Floats
-) -> ForestPackingCertificate | None:
-    """Return a certificate of prices in floating point, rounded to rationals.
+def prove(instance: ForestPackingInstance, oracle: Oracle, prices: Floats) -> ProvedPrices | None:
+    """Return prices in floating point, rounded to rationals that prove a bound.
 
     Parameters
     ----------
@@ -145,16 +142,14 @@ def prove(
         Each family's capital scaled to 1.
     """
     by_row = oracle.row_prices(prices)
-    on_grid = _grid_certificate(instance, by_row)
-    if len(instance.network.rows) > _SIMPLE_ROWS:
-        return on_grid
-    simple = price_certificate(instance, by_row)
-    return best_certificate(instance, [c for c in (simple, on_grid) if c is not None])
+    readings = [_on_grid(instance, by_row)]
+    if len(instance.network.rows) <= _SIMPLE_ROWS:
+        simple = rounded_prices(instance, by_row)
+        readings = [*([simple.prices] if simple else []), *readings]
+    return best_prices(instance, readings)
 
 
-def _grid_certificate(
-    instance: ForestPackingInstance, by_row: dict[Stage, Floats]
-) -> ForestPackingCertificate:
+def _on_grid(instance: ForestPackingInstance, by_row: dict[Stage, Floats]) -> Prices:
     """Round prices to integers of a size that a check in 64-bit arithmetic can add up."""
     largest = max(float(y.max(initial=0.0)) for y in by_row.values())
     step = largest / 2**_PRICE_BITS if largest > 0 else 1.0
@@ -167,9 +162,7 @@ def _grid_certificate(
         }
         for stage, y in by_row.items()
     }
-    return ForestPackingCertificate(
-        proof=Prices(reduce=written.get("reduce", {}), broadcast=written.get("broadcast", {}))
-    )
+    return Prices(reduce=written.get("reduce", {}), broadcast=written.get("broadcast", {}))
 
 
 def disconnection(network: Network) -> str | None:

@@ -124,7 +124,7 @@ def forest_packing(
         pipelines = phases(instance, pairs)
         chunks = best_chunks(pipelines, instance.hop_latency_s)
     with clock.phase("certificate"):
-        certificate = prove(instance, oracle, packing.prices)
+        proved = prove(instance, oracle, packing.prices)
     notes: dict[str, object] = {
         "iterations": packing.iterations,
         "iterations_bound": packing.iterations_bound,
@@ -137,7 +137,8 @@ def forest_packing(
     outcome = plan_outcome(
         instance,
         pairs,
-        certificate=certificate,
+        certificate=None if proved is None else proved.certificate,
+        dual_bound=None if proved is None else proved.bound,
         chunks=chunks,
         limit_hit=packing.limit_hit,
         notes=notes,

@@ -1,8 +1,9 @@
-r"""Schedules of packings: roots, slices of the data, and chunks in a pipeline.
+r"""Schedules of packings: slices of the data, and chunks in a pipeline.
 
-Algorithm A2. Each tree serves a contiguous slice of the data in proportion to its rate, cut into
-m equal chunks. Worker v sends chunk j to its parent in period :math:`j + h^-(v)`, where h^- is its
-height in the in-tree (0 at leaves), and the arc (u, v) of the out-tree carries chunk j in period
+Algorithm A2; its roots (step 2) are in `subproblems.roots`. Each tree serves a contiguous slice of
+the data in proportion to its rate, cut into m equal chunks. Worker v sends chunk j to its parent in
+period :math:`j + h^-(v)`, where h^- is its height in the in-tree (0 at leaves), and the arc (u, v)
+of the out-tree carries chunk j in period
 :math:`j + H + d(u)`, where :math:`H = h^-(r)` and d is the depth (0 at the root). So a tree pair
 needs :math:`m + h_p - 1` periods, :math:`h_p = H + \max_v d(v)`, each of :math:`T^*/m + \alpha`
 seconds, and with :math:`h = \max_p h_p`
@@ -14,19 +15,15 @@ seconds, and with :math:`h = \max_p h_p`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 
 from ..instance import ForestPackingInstance
-from ..packing import (
-    Pair,
-    Route,
-    congestion,
-    total_rate,
-)
+from ..packing import Pair, Route, congestion, total_rate
+from ..subproblems.roots import distances
 
 
 @dataclass(frozen=True)
@@ -43,112 +40,6 @@ class Phase:
 
     fluid_s: float
     depth: int
-
-
-# -- roots: step 2 -----------------------------------------------------------------------------
-
-
-def heights(routes: Sequence[Route]) -> dict[int, int]:
-    """Return the height of an undirected tree from each of its nodes.
-
-    Parameters
-    ----------
-    routes : sequence of Route
-        Logical edges in either direction, at least one.
-
-    Notes
-    -----
-    A node is farthest from one of the two ends of a longest path, so three searches do.
-    """
-    neighbours: dict[int, list[int]] = {}
-    for route in routes:
-        neighbours.setdefault(route[0], []).append(route[-1])
-        neighbours.setdefault(route[-1], []).append(route[0])
-    one_end = _farthest(_distances(neighbours, routes[0][0]))
-    from_one = _distances(neighbours, one_end)
-    from_other = _distances(neighbours, _farthest(from_one))
-    return {v: max(d, from_other[v]) for v, d in from_one.items()}
-
-
-def _distances(neighbours: Mapping[int, Sequence[int]], start: int) -> dict[int, int]:
-    distance = {start: 0}
-    found = [start]
-    for u in found:
-        for v in neighbours[u]:
-            if v not in distance:
-                distance[v] = distance[u] + 1
-                found.append(v)
-    return distance
-
-
-def _farthest(distance: Mapping[int, int]) -> int:
-    return min(distance, key=lambda v: (-distance[v], v))
-
-
-def directed_from(root: int, routes: Sequence[Route]) -> tuple[Route, ...]:
-    """Return an undirected tree's routes in the direction away from `root`."""
-    at: dict[int, list[Route]] = {}
-    for route in routes:
-        at.setdefault(route[0], []).append(route)
-        at.setdefault(route[-1], []).append(route[::-1])
-    out: list[Route] = []
-    found, seen = [root], {root}
-    for u in found:
-        for route in at.get(u, ()):
-            if route[-1] not in seen:
-                seen.add(route[-1])
-                found.append(route[-1])
-                out.append(route)
-    return tuple(out)
-
-
-def rooted_pairs(
-    instance: ForestPackingInstance,
-    trees: Sequence[tuple[tuple[Route, ...], Fraction]],
-    shares: Mapping[int, Fraction] | None,
-) -> list[Pair]:
-    """Choose roots of undirected trees, which any worker may be.
-
-    Parameters
-    ----------
-    instance : ForestPackingInstance
-        Its stages determine if a tree reduces, broadcasts, or does both.
-    trees : sequence of (routes, rate)
-    shares : mapping of node to Fraction, or None
-        Free shares: each tree's centre; of several the one with the smallest share so far, then
-        the first. Given shares: nodes near the centre as long as they lack rate, so that a tree
-        may be split between roots; at most one pair more for each root than there are trees.
-    """
-    total = sum((rate for _, rate in trees), Fraction(0))
-    given = None if shares is None else {r: w * total for r, w in shares.items()}
-    at_root = dict.fromkeys(range(instance.network.num_workers), Fraction(0))
-    pairs = []
-    for routes, rate in trees:
-        height = heights(routes)
-        workers = [v for v in height if v < instance.network.num_workers]
-        left = rate
-        while left > 0:
-            if given is None:
-                root = min(workers, key=lambda v: (height[v], at_root[v], v))
-                part = left
-            else:
-                lacking = [r for r, rate_left in given.items() if rate_left > at_root[r]]
-                root = min(lacking, key=lambda v: (height[v], at_root[v], v))
-                part = min(left, given[root] - at_root[root])
-            at_root[root] += part
-            left -= part
-            pairs.append(_pair(instance, root, routes, part))
-    return pairs
-
-
-def _pair(
-    instance: ForestPackingInstance, root: int, routes: Sequence[Route], rate: Fraction
-) -> Pair:
-    away = directed_from(root, routes)
-    if "reduce" not in instance.stages:
-        return Pair(root, (), away, rate)
-    inward = tuple(route[::-1] for route in away)
-    return Pair(root, inward, None if "broadcast" in instance.stages else (), rate)
 
 
 # -- slices: step 3 ----------------------------------------------------------------------------
@@ -177,7 +68,7 @@ def depths(root: int, routes: Sequence[Route]) -> dict[int, int]:
     for route in routes:
         children.setdefault(route[0], []).append(route[-1])
         children.setdefault(route[-1], [])
-    return _distances(children, root)
+    return distances(children, root)
 
 
 def subtree_heights(root: int, routes: Sequence[Route]) -> dict[int, int]:

@@ -28,12 +28,12 @@ from ..algorithms.exact_plans import (
     pruned,
 )
 from ..algorithms.forest_packing import collect_trees
-from ..algorithms.schedule import directed_from
 from ..instance import ForestPackingInstance
 from ..outcome import plan_outcome
 from ..packing import Pair, required_shares
 from ..subproblems.fewest_trees import Fewest, fewest_trees
 from ..subproblems.price_oracles import FoundTree, UndirectedOracle, make_oracle
+from ..subproblems.roots import directed_from
 from ..subproblems.tree_master import TreeMaster
 
 

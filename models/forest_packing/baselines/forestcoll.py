@@ -28,14 +28,7 @@ from gadgetopt.pieces.graphs.flows import FlowNetwork, wide_integers
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..bounds.rooted_cuts import (
-    Digraph,
-    RootedCut,
-    single_cut_outcome,
-    tightest_cut,
-)
-from ..certificate import CutFamily, ForestPackingCertificate
-from ..instance import ForestPackingInstance, Stage
+from ..instance import CutFamily, ForestPackingCertificate, ForestPackingInstance, Stage
 from ..network import Network
 from ..outcome import plan_outcome
 from ..packing import (
@@ -47,6 +40,7 @@ from ..packing import (
     required_shares,
 )
 from ..subproblems.edge_splitting import Ways, split_off_switches
+from ..subproblems.rooted_cuts import Digraph, RootedCut, single_cut_outcome, tightest_cut
 
 Shares = Mapping[int, Fraction]
 
@@ -89,8 +83,9 @@ def forestcoll(
         bound = single_cut_outcome(instance, clock.limits())
         certificate = bound.certificate
         assert certificate is None or isinstance(certificate, ForestPackingCertificate)
+        dual_bound = bound.dual_bound
     else:
-        certificate = None
+        certificate = dual_bound = None
     if shares is None:
         n = network.num_workers
         shares = {r: Fraction(1, n) for r in range(n)}
@@ -110,10 +105,17 @@ def forestcoll(
             trees[stage] = build_trees(network, stage, shares, cut.rate, trees_per_root, clock)
         except TimeoutError:
             return plan_outcome(
-                instance, None, certificate=certificate, limit_hit="time_s", notes=notes
+                instance,
+                None,
+                certificate=certificate,
+                dual_bound=dual_bound,
+                limit_hit="time_s",
+                notes=notes,
             )
         if not trees[stage]:
-            return plan_outcome(instance, [], certificate=certificate, notes=notes)
+            return plan_outcome(
+                instance, [], certificate=certificate, dual_bound=dual_bound, notes=notes
+            )
     pairs = _pairs(trees, reverse=twice)
     if len(instance.stages) == 2:
         # The pairs have a total of 1 so far.
@@ -127,6 +129,7 @@ def forestcoll(
         instance,
         pairs,
         certificate=certificate,
+        dual_bound=dual_bound,
         phases_s={"trees": clock.elapsed_s},
         notes=notes,
     )
@@ -338,5 +341,9 @@ def _disconnected(
         )
         certificate = ForestPackingCertificate(proof=proof)
     return plan_outcome(
-        instance, [], certificate=certificate, notes={"cut": list(sides[0]), "rate": "0"}
+        instance,
+        [],
+        certificate=certificate,
+        dual_bound=None if certificate is None else 0,
+        notes={"cut": list(sides[0]), "rate": "0"},
     )

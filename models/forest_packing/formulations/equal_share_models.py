@@ -40,15 +40,19 @@ from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..algorithms.cable_trees import EdgeTree, edge_capacities, strength
-from ..algorithms.equal_share import (
+from ..instance import ForestPackingInstance
+from ..subproblems.cable_trees import (
+    EdgeTree,
+    edge_capacities,
+    strength,
+)
+from ..subproblems.equal_trees import (
     Solved,
     best_of_counts,
     candidates,
     refuse_others,
     smallest_candidate,
 )
-from ..instance import ForestPackingInstance
 from ..subproblems.tree_literals import add_arborescence, both_ways
 
 #: A bound that exceeds a congestion by less than this part is taken to be that congestion.

@@ -206,9 +206,9 @@ def decode_loads(
     If they are rational numbers, the plan has their rate, which doubles reach up to rounding.
     """
     # These load a solver, which building a model does not need.
-    from ..subproblems.exact_decomposition import exact_pairs_of
-    from ..subproblems.exact_trees import paired
-    from ..subproblems.load_decomposition import pack_loads
+    from ..subproblems.arc_loads.exact_decomposition import exact_pairs_of
+    from ..subproblems.arc_loads.exact_trees import paired
+    from ..subproblems.arc_loads.load_decomposition import pack_loads
 
     if is_zero(instance, sum(roots)):
         return ForestPackingSolution(trees=())

@@ -181,8 +181,8 @@ def decode_orientation(
 ) -> ForestPackingSolution:
     """Decompose g into arborescences and use them as undirected trees."""
     # These load a solver, which building a model does not need.
-    from ..subproblems.exact_decomposition import exact_trees_of
-    from ..subproblems.load_decomposition import pack_loads
+    from ..subproblems.arc_loads.exact_decomposition import exact_trees_of
+    from ..subproblems.arc_loads.load_decomposition import pack_loads
 
     network = instance.network
     rate, *load = values(m, [m.R, *(m.g[arc] for arc in network.arcs)])

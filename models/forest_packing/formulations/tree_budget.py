@@ -36,7 +36,14 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
 
-from ..algorithms.cable_trees import (
+from ..instance import (
+    Bottleneck,
+    ForestPackingCertificate,
+    ForestPackingInstance,
+    ForestPackingSolution,
+)
+from ..packing import best_plan, read_rates, to_solution
+from ..subproblems.cable_trees import (
     EdgeTree,
     check_scope,
     edge_capacities,
@@ -45,9 +52,6 @@ from ..algorithms.cable_trees import (
     strength,
     widest,
 )
-from ..certificate import Bottleneck, ForestPackingCertificate
-from ..instance import ForestPackingInstance, ForestPackingSolution
-from ..packing import best_plan, read_rates, to_solution
 from .equal_share_models import add_trees, decode_trees, used
 
 

@@ -39,7 +39,10 @@ from gadgetopt.system.result import (
     Status,
 )
 
-from ..algorithms.cable_trees import (
+from ..instance import ForestPackingInstance
+from ..outcome import plan_outcome
+from ..packing import Pair, fit, total_rate
+from ..subproblems.cable_trees import (
     EdgeTree,
     disconnected,
     edge_capacities,
@@ -47,9 +50,6 @@ from ..algorithms.cable_trees import (
     strength,
     widest,
 )
-from ..instance import ForestPackingInstance
-from ..outcome import plan_outcome
-from ..packing import Pair, fit, total_rate
 from ..subproblems.exact_rates import best_rates
 from ..subproblems.rate_grid import RateGrid, make_grid
 from ..subproblems.tree_literals import add_arborescence, both_ways
@@ -230,6 +230,7 @@ def tree_budget_cp(
         instance,
         pairs,
         certificate=rate_certificate(instance, num_trees),
+        dual_bound=verified,
         limit_hit=outcome.limit_hit,
         notes={
             "bound_of_trees_used_both_ways": str(min(verified, two_way)),

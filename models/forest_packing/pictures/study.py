@@ -23,7 +23,6 @@ from ..algorithms.schedule import (
     chunked_time_s,
     phases,
 )
-from ..certificate import check_bound
 from ..instance import ForestPackingInstance, ForestPackingSolution
 from ..packing import Pair
 from ..subproblems.price_oracles import Oracle, make_oracle
@@ -315,9 +314,8 @@ def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
 
 def _proved(instance: ForestPackingInstance, oracle: Oracle, packing: Packing) -> float:
     """Return the exact bound of the best prices, or the floating-point one if none is proved."""
-    certificate = prove(instance, oracle, packing.prices) if packing.trees else None
-    bound = None if certificate is None else check_bound(instance, certificate)
-    return packing.bound if bound is None else float(bound)
+    proved = prove(instance, oracle, packing.prices) if packing.trees else None
+    return packing.bound if proved is None else float(proved.bound)
 
 
 def _solved(instance: ForestPackingInstance, method: str) -> Result:

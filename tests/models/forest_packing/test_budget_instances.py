@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gadgetopt.models.forest_packing.algorithms.equal_share import equal_share_partition
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.exact.bounded_depth import bounded_depth
-from gadgetopt.models.forest_packing.exact.pair_budget import pair_budget_cp
 from gadgetopt.models.forest_packing.instance import ForestPackingSolution, TreePair
+from gadgetopt.models.forest_packing.proving.exact.bounded_depth import bounded_depth
+from gadgetopt.models.forest_packing.proving.exact.equal_share import equal_share_partition
+from gadgetopt.models.forest_packing.proving.exact.pair_budget import pair_budget_cp
 from gadgetopt.system.result import Limits
 
 from .expected import LIBRARY, library_instance

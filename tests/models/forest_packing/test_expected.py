@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.forest_packing.baselines.forestcoll import forestcoll
-from gadgetopt.models.forest_packing.bounds.partition import capacity_matrix, tree_packing_number
-from gadgetopt.models.forest_packing.bounds.rooted_cuts import forestcoll_bound
+from gadgetopt.models.forest_packing.data.generate.topologies import dgx1_v100
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
-from gadgetopt.models.forest_packing.generate.topologies import dgx1_v100
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.network import Network
+from gadgetopt.models.forest_packing.proving.bounds.rooted_cuts import forestcoll_bound
+from gadgetopt.models.forest_packing.proving.exact.cut_generation import cut_generation
+from gadgetopt.models.forest_packing.subproblems.strength import (
+    capacity_matrix,
+    tree_packing_number,
+)
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.pieces.graphs.flows import min_cut
 from gadgetopt.system.result import Limits

@@ -11,11 +11,11 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.algorithms import multiplicative_weights
 from gadgetopt.models.forest_packing.algorithms.forest_packing import collect_trees, forest_packing
 from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
-from gadgetopt.models.forest_packing.certificate import check_bound
+from gadgetopt.models.forest_packing.data.generate import topologies
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.generate import topologies
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.packing import required_shares
+from gadgetopt.models.forest_packing.proving.certificate.check import check_bound
 from gadgetopt.models.forest_packing.subproblems.price_oracles import UndirectedOracle, make_oracle
 from gadgetopt.system.result import Limits
 

@@ -8,6 +8,7 @@ import pytest
 from gadgetopt.models.forest_packing.algorithms import plain, schedule
 from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
+from gadgetopt.models.forest_packing.subproblems import roots
 from gadgetopt.models.forest_packing.subproblems.price_oracles import make_oracle
 from gadgetopt.system.result import Limits
 
@@ -66,10 +67,10 @@ def test_slices_heights_periods_and_chunks_are_the_printed_ones():
         assert plain.slices(exact, elements) == schedule.slices(exact, elements)
         nodes = int(rng.integers(2, 8))
         routes = [(int(rng.integers(v)), v) for v in range(1, nodes)]
-        heights = schedule.heights(routes)
+        heights = roots.heights(routes)
         assert heights == {v: plain.height(routes, v) for v in range(nodes)}
         root = int(rng.integers(nodes))
-        away = schedule.directed_from(root, routes)
+        away = roots.directed_from(root, routes)
         inward = tuple(route[::-1] for route in away)
         up, down = schedule.subtree_heights(root, inward), schedule.depths(root, away)
         periods = plain.periods(routes, root, 3)

@@ -14,15 +14,17 @@ from gadgetopt.models.forest_packing.algorithms.schedule import (
     best_chunks,
     chunked_time_s,
     depths,
-    directed_from,
     elements,
-    heights,
     phases,
-    rooted_pairs,
     slices,
     subtree_heights,
 )
 from gadgetopt.models.forest_packing.packing import Pair
+from gadgetopt.models.forest_packing.subproblems.roots import (
+    directed_from,
+    heights,
+    rooted_pairs,
+)
 from gadgetopt.system.result import Limits
 
 from ..networks import known

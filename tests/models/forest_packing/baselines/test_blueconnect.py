@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.forest_packing.baselines.blueconnect import blueconnect, boxes
+from gadgetopt.models.forest_packing.data.generate import topologies
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.generate import topologies
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.system.result import Limits, MethodOutcome
 

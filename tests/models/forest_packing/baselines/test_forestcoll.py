@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.baselines.forestcoll import forestcoll
+from gadgetopt.models.forest_packing.data.generate.topologies import dgx_a100
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.generate.topologies import dgx_a100
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.system.result import Limits
 

@@ -25,17 +25,20 @@ from gadgetopt.models.forest_packing.baselines.rings_and_servers import (
     ring_bidirectional,
 )
 from gadgetopt.models.forest_packing.baselines.trees import greedy_peel, single_tree
-from gadgetopt.models.forest_packing.bounds.partition import capacity_matrix, tree_packing_number
-from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.generate.presets import paper
-from gadgetopt.models.forest_packing.generate.topologies import (
+from gadgetopt.models.forest_packing.data.generate.presets import paper
+from gadgetopt.models.forest_packing.data.generate.topologies import (
     complete,
     dgx1_v100,
     hypercube,
     torus,
 )
+from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.subproblems.routing import Routing, fullest
+from gadgetopt.models.forest_packing.subproblems.strength import (
+    capacity_matrix,
+    tree_packing_number,
+)
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..expected import RATES, SUBSETS, library_instance

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gadgetopt
-from gadgetopt.models.forest_packing.exact.column_generation import column_generation
-from gadgetopt.models.forest_packing.generate import presets, topologies
-from gadgetopt.models.forest_packing.subproblems import exact_decomposition
+from gadgetopt.models.forest_packing.data.generate import (
+    presets,
+    topologies,
+)
+from gadgetopt.models.forest_packing.proving.exact.column_generation import column_generation
+from gadgetopt.models.forest_packing.subproblems.arc_loads import exact_decomposition
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.run import solve

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.forest_packing.certificate import check_bound
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.exact.pair_budget import pair_budget_cp
 from gadgetopt.models.forest_packing.formulations import tree_budget
 from gadgetopt.models.forest_packing.formulations.tree_budget_cp import tree_budget_cp
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
+from gadgetopt.models.forest_packing.proving.certificate.check import check_bound
+from gadgetopt.models.forest_packing.proving.exact.pair_budget import pair_budget_cp
 from gadgetopt.models.forest_packing.subproblems.rate_grid import make_grid
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits

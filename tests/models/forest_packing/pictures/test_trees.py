@@ -12,7 +12,7 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.models.forest_packing import PROBLEM
 from gadgetopt.models.forest_packing.baselines.blueconnect import blueconnect
-from gadgetopt.models.forest_packing.generate import topologies
+from gadgetopt.models.forest_packing.data.generate import topologies
 from gadgetopt.models.forest_packing.instance import (
     ForestPackingInstance,
     ForestPackingSolution,

@@ -11,10 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.models.forest_packing.bounds.partition import capacity_matrix
-from gadgetopt.models.forest_packing.bounds.rooted_cuts import Digraph, gated_graph, tightest_cut
-from gadgetopt.models.forest_packing.generate.topologies import star
+from gadgetopt.models.forest_packing.data.generate.topologies import star
 from gadgetopt.models.forest_packing.subproblems.edge_splitting import split_off_switches
+from gadgetopt.models.forest_packing.subproblems.rooted_cuts import (
+    Digraph,
+    gated_graph,
+    tightest_cut,
+)
+from gadgetopt.models.forest_packing.subproblems.strength import capacity_matrix
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

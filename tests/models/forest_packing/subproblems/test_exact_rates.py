@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gadgetopt.models.forest_packing.exact.column_generation import column_generation
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance, Link
 from gadgetopt.models.forest_packing.packing import Pair, congestion, total_rate
+from gadgetopt.models.forest_packing.proving.exact.column_generation import column_generation
 from gadgetopt.models.forest_packing.subproblems.exact_rates import fit_or_relieve
 from gadgetopt.system.result import Limits
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.exact.bounded_depth import bounded_depth
-from gadgetopt.models.forest_packing.exact.column_generation import column_generation
-from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
+from gadgetopt.models.forest_packing.proving.exact.bounded_depth import bounded_depth
+from gadgetopt.models.forest_packing.proving.exact.column_generation import column_generation
+from gadgetopt.models.forest_packing.proving.exact.cut_generation import cut_generation
 from gadgetopt.models.forest_packing.subproblems.price_oracles import make_oracle
 from gadgetopt.models.forest_packing.subproblems.rate_scale import rate_scale
 from gadgetopt.system.result import Limits

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.forest_packing.generate import topologies
+from gadgetopt.models.forest_packing.data.generate import topologies
 from gadgetopt.models.forest_packing.subproblems.steiner import SteinerTrees
 from gadgetopt.pieces.graphs.cheapest_trees import cost_matrix, steiner_costs
 

@@ -15,7 +15,7 @@ from gadgetopt.models.adversarial_online.run.data.importers.traces import (
 
 from ...brute_force import run
 
-TRACES = Path(__file__).parents[5] / ".." / "shared" / "data" / "traces"
+TRACES = Path(__file__).parents[6] / ".." / "shared" / "data" / "traces"
 HEADER = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 
 
