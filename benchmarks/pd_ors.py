@@ -45,7 +45,7 @@ from gadgetopt.trust.run import solve
 
 ALGORITHMS = {
     "PD-ORS": "pd_ors",
-    "PD-ORS, k = 10": "pd_ors:log_price_span=10",
+    "PD-ORS, k = 10": "pd_ors_price_span",
     "OASiS": "oasis",
     "FIFO": "fifo",
     "DRF": "drf",

@@ -20,13 +20,32 @@ from unittest.mock import patch
 
 import numpy as np
 
-from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors.algorithms.pd_ors import GRID, decide
 from gadgetopt.models.pd_ors.baselines import oasis
 from gadgetopt.models.pd_ors.data.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
 from gadgetopt.models.pd_ors.subproblems import kernel
-from gadgetopt.models.pd_ors.subproblems.prices import PriceTable
+from gadgetopt.models.pd_ors.subproblems.kernel import Progress
+from gadgetopt.models.pd_ors.subproblems.prices import PriceTable, price_range
+from gadgetopt.models.pd_ors.subproblems.slot_methods import SlotMethod, SlotOptions
 from gadgetopt.system.result import Limits, MethodOutcome
+
+
+def pd_ors(
+    instance: PdOrsInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    log_price_span: float | None,
+    slot_method: SlotMethod = "auto",
+    progress: Progress = "auto",
+) -> MethodOutcome:
+    """Run PD-ORS with a span of prices and a way to fill slots."""
+    seed = int(rng.integers(2**62)) if slot_method == "rounding" else 0
+    options = SlotOptions(slot_method, grid=GRID, seed=seed)
+    prices = price_range(instance, log_price_span=log_price_span)
+    return decide(instance, limits, prices, options, progress=progress)
+
 
 METHODS: dict[str, Callable[..., MethodOutcome]] = {"PD-ORS": pd_ors, "OASiS": oasis.oasis}
 MACHINES = (10, 100, 300, 1000)

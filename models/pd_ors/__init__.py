@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
 from .data import generate, importers
 from .proving import bounds, exact
 
@@ -38,12 +38,31 @@ PROBLEM = Problem(
         "column_lp",
         "portfolio",
     ),
+    renamed={
+        "pd_ors:slot_method=rounding": "pd_ors_rounding",
+        "pd_ors:factor": "pd_ors_rounding",
+        "pd_ors:attempts": "pd_ors_rounding",
+        **{f"pd_ors:{name}": "pd_ors_repaired_rounding" for name in ("keep", "trim", "fallback")},
+        **{
+            f"pd_ors:{name}": "pd_ors_kernel"
+            for name in ("slot_method", "progress", "quanta", "grid")
+        },
+        "pd_ors:log_price_span": "pd_ors_price_span",
+        "pd_ors:normalise_resources": "pd_ors_normalised",
+        "pd_ors:constants=history": "pd_ors_history",
+        "pd_ors:history": "pd_ors_history",
+        **{
+            f"pd_ors:{name}": "pd_ors_given_prices"
+            for name in ("constants", "given_upper", "given_lower")
+        },
+    },
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
         *formulations.METHODS,

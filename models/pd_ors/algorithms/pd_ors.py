@@ -2,7 +2,8 @@
 
 Algorithms 1-4, after M. Yu, J. Liu, C. Wu, B. Ji, E. S. Bentley, "Toward Efficient Online
 Scheduling for Distributed Machine Learning Systems", IEEE TNSE 9(4), 2022. The paper's text was not
-at hand: algorithms are (reconstructed: recalled) along those of OASiS.
+at hand: algorithms are (reconstructed: recalled) along those of OASiS. Here the program of a slot
+is solved, exactly where that is fast; `rounding` solves it by the paper's roundings.
 """
 
 from __future__ import annotations
@@ -14,24 +15,18 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..instance import PdOrsInstance, PdOrsSolution
+from ..instance import PdOrsInstance
 from ..subproblems.kernel import Plan, Progress, best_plans
-from ..subproblems.prices import (
-    Constants,
-    PriceRange,
-    PriceTable,
-    Upper,
-    chosen_range,
-    log_steps,
-)
-from ..subproblems.slot_methods import (
-    FallBack,
-    Keep,
-    SlotMethod,
-    SlotOptions,
-)
+from ..subproblems.prices import PriceRange, PriceTable, Upper, log_steps, price_range
+from ..subproblems.slot_methods import SlotOptions
 from ..terms import JobTerms
 from .online import OnlineRun, outcome, run_online
+
+#: Where a slot's program is not solved exactly, numbers of workers tried: all up to 10 and the
+#: multiples of F / GRID.
+GRID = 16
+#: Parts of the work, where that is too large to be counted exactly.
+QUANTA = 200
 
 
 def pd_ors(
@@ -39,22 +34,7 @@ def pd_ors(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    slot_method: SlotMethod = "auto",
-    progress: Progress = "auto",
-    quanta: int = 200,
-    grid: int = 16,
     upper: Upper = "min",
-    log_price_span: float | None = None,
-    normalise_resources: bool = False,
-    constants: Constants = "instance",
-    given_upper: float = 1.0,
-    given_lower: float = 1e-3,
-    history: str | None = None,
-    factor: float = 1.0,
-    attempts: int = 50,
-    keep: Keep = "first",
-    trim: bool = True,
-    fallback: FallBack = "none",
 ) -> MethodOutcome:
     r"""Return the decisions of PD-ORS: on arrival a job is accepted with its schedule, or rejected.
 
@@ -69,35 +49,18 @@ def pd_ors(
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng : numpy.random.Generator
-        Only a seed for roundings is drawn from it.
-    slot_method : "auto", "exact_dp", "greedy", "milp" or "rounding", default "auto"
-        How a slot's external case is solved, see `slot_methods.SlotOptions`. "rounding" is the
-        paper's way.
-    progress : "auto", "exact", "quantised" or "samples", default "auto"
-        In what the work is counted, see `labels`. "samples" is the recursion as printed; it refuses
-        jobs of many samples.
-    quanta : int, default 200
-        Parts of the work, if quantised.
-    grid : int, default 16
-        Numbers of workers tried, unless the slot method is exact: all up to 10 and the multiples of
-        F / grid; 0 for all.
-    upper, log_price_span, normalise_resources
-        Of the prices, see `prices.price_range`.
-    constants : "instance", "given" or "history", default "instance"
-        U and L from all jobs of the instance, which nobody knows beforehand; `given_upper` and
-        `given_lower`, per amount of 1 of any resource; or from the jobs of another instance, whose
-        file is `history`.
-    factor, attempts, keep, trim, fallback
-        Of the roundings, see `slot_rounding.slot_rounding`.
+    rng
+        Not used: nothing is drawn.
+    upper : "min" or "sum", default "min"
+        The reading of :math:`U^r`: utilities are divided by the lesser demand of a worker and a
+        server, as OASiS has it, or by their sum, as recalled; see `prices.price_range`.
 
     Returns
     -------
     MethodOutcome
         Its notes give the payoff of every job (None where it had no plan), the logarithms of U of
         each resource, of L and of mu, the ratio that is claimed of an exact kernel, and that with
-        the steps of prices that accepted jobs made; of roundings also `guarantees.rho_hat` and the
-        logarithm of the probability of the claim.
+        the steps of prices that accepted jobs made.
 
     Notes
     -----
@@ -108,40 +71,36 @@ def pd_ors(
     ----------
     Algorithms 1-4 and the price function.
     """
-    options = SlotOptions(
-        slot_method,
-        grid,
-        int(rng.integers(2**62)) if slot_method == "rounding" else 0,
-        factor,
-        attempts,
-        keep,
-        trim,
-        fallback,
-        Clock(limits),
-    )
-    limits_of_prices = chosen_range(
-        instance,
-        constants=constants,
-        given_upper=given_upper,
-        given_lower=given_lower,
-        history=history,
-        upper=upper,
-        log_price_span=log_price_span,
-        normalise_resources=normalise_resources,
-    )
+    return decide(instance, limits, price_range(instance, upper=upper))
+
+
+def decide(
+    instance: PdOrsInstance,
+    limits: Limits,
+    limits_of_prices: PriceRange,
+    options: SlotOptions | None = None,
+    *,
+    progress: Progress = "auto",
+    quanta: int = QUANTA,
+) -> MethodOutcome:
+    """Return the decisions of PD-ORS at a range of prices, with the notes that `pd_ors` names.
+
+    Parameters
+    ----------
+    limits_of_prices : PriceRange
+    options : SlotOptions, optional
+        How the external case of a slot is solved: by default exactly where that is fast.
+    progress, quanta
+        In what the work is counted, see `labels`.
+    """
+    options = options or SlotOptions("auto", grid=GRID, clock=Clock(limits))
     run = pd_ors_run(instance, limits, limits_of_prices, options, progress=progress, quanta=quanta)
     notes = {
         **price_notes(limits_of_prices),
         "claimed_ratio": 2 * max(1.0, *limits_of_prices.log_spans),
         "corrected_ratio": _corrected_ratio(instance, run, limits_of_prices),
     }
-    found = outcome(instance, run, notes)
-    if slot_method == "rounding" and isinstance(found.solution, PdOrsSolution):
-        from ..guarantees.ratios import rho_hat, rounding_log_probability
-
-        found.notes["rho_hat"] = rho_hat(instance, found.solution, limits_of_prices)
-        found.notes["log_probability"] = rounding_log_probability(instance)
-    return found
+    return outcome(instance, run, notes)
 
 
 def pd_ors_run(
@@ -151,11 +110,11 @@ def pd_ors_run(
     options: SlotOptions,
     *,
     progress: Progress = "auto",
-    quanta: int = 200,
+    quanta: int = QUANTA,
 ) -> OnlineRun:
     """Return plans, payoffs and final prices of PD-ORS at a given range of prices.
 
-    The range may be that of another instance, the history. Parameters are those of `pd_ors`.
+    The range may be that of another instance, the history. Parameters are those of `decide`.
     """
 
     def find(job: JobTerms, table: PriceTable, last_slot: int) -> dict[int, Plan]:

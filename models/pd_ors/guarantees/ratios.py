@@ -71,8 +71,10 @@ from ..subproblems.kernel import AUTO_PAIRS
 from ..subproblems.prices import (
     PriceRange,
     PriceTable,
-    chosen_range,
+    given_range,
     log_steps,
+    past_range,
+    price_range,
     replay,
 )
 from ..subproblems.slot_methods import AUTO_STEPS, exact_steps
@@ -81,24 +83,21 @@ from ..subproblems.slot_rounding import slot_factor
 from ..subproblems.slot_tables import Room
 from ..terms import JobTerms
 
-#: The parameters of PD-ORS that its prices depend on.
-PRICE_PARAMETERS = (
-    "constants",
-    "given_upper",
-    "given_lower",
-    "history",
-    "upper",
-    "log_price_span",
-    "normalise_resources",
-)
-
 #: The failure probability for which the rounding version is stated.
 DELTA = 0.5
 
 
 def prices_of(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> PriceRange:
-    """Return the range of prices that PD-ORS has with these parameters."""
-    return chosen_range(instance, **{name: parameters[name] for name in PRICE_PARAMETERS})
+    """Return the range of prices that a method of PD-ORS has with its parameters."""
+    if "given_upper" in parameters:
+        return given_range(instance, parameters["given_upper"], parameters["given_lower"])
+    if "history" in parameters:
+        return past_range(instance, parameters["history"])
+    return price_range(
+        instance,
+        upper=parameters.get("upper", "min"),
+        log_price_span=parameters.get("log_price_span"),
+    )
 
 
 def competitive_ratio(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> float:
@@ -287,7 +286,7 @@ def exact_kernel(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool
 
 
 def _exact_slots(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    method = parameters["slot_method"]
+    method = parameters.get("slot_method", "auto")
     if method in ("exact_dp", "milp"):
         # The grid of numbers of workers applies to integer programs too.
         return method == "exact_dp" or parameters["grid"] == 0
@@ -301,17 +300,13 @@ def _exact_slots(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool
 
 
 def _exact_progress(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    if parameters["progress"] != "auto":
-        return bool(parameters["progress"] == "exact")
+    progress = parameters.get("progress", "auto")
+    if progress != "auto":
+        return bool(progress == "exact")
     return all(
         math.ceil(job.work) * math.ceil(job.work / job.sigma) <= AUTO_PAIRS
         for job in instance.terms.jobs
     )
-
-
-def rounds(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if slots are solved by the paper's randomised rounding."""
-    return bool(parameters["slot_method"] == "rounding")
 
 
 def lemma_factor(
@@ -335,4 +330,5 @@ def lemma_factor(
 
 def lower_price_of_the_paper(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if L is the paper's: an empty cluster then costs half of an optimum at most."""
-    return parameters["constants"] == "instance" and parameters["log_price_span"] is None
+    others = ("given_upper", "history", "log_price_span")
+    return all(parameters.get(name) is None for name in others)

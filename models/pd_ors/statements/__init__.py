@@ -49,10 +49,10 @@ STATEMENTS = (
         verdict="refuted",
         grade="dimensions",
         check=part("checks:unit_of_a_resource"),
-        repair="every resource is counted in parts of the largest machine: normalise_resources",
+        repair="every resource is counted in parts of the largest machine: pd_ors_normalised",
         proof="these parts have no unit",
         witness=True,
-        command="compare {} --methods pd_ors,pd_ors:normalise_resources=true,portfolio",
+        command="compare {} --methods pd_ors,pd_ors_normalised,portfolio",
         reconstructed=True,
     ),
     Statement(

@@ -55,7 +55,7 @@ def unit_of_a_resource(document: Document) -> Finding:
     )
     gigabytes = changed(document, resources=("unit", "memory_gb"), machines=machines, jobs=jobs)
     tb, gb = (objective(x, "pd_ors") for x in (document, gigabytes))
-    normal = {objective(x, "pd_ors:normalise_resources=true") for x in (document, gigabytes)}
+    normal = {objective(x, "pd_ors_normalised") for x in (document, gigabytes)}
     told = " and ".join(f"{x:g}" for x in sorted(normal))
     shown = f"utility {tb:g} with memory in TB, {gb:g} in GB; {told} with normalised resources"
     return Finding(tb == gb, shown)

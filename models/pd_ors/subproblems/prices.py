@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 
 from ..terms import JobTerms, Terms
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from ..instance import PdOrsInstance, PdOrsSolution
 
 Upper = Literal["min", "sum"]
-Constants = Literal["instance", "given", "history"]
 Mode = Literal["internal", "external"]
 
 
@@ -66,52 +64,6 @@ class PriceRange:
     def log_spans(self) -> tuple[float, ...]:
         """ln(U^r / L) of each resource, 0 where U^r is less than L."""
         return tuple(max(0.0, u - self.log_lower) for u in self.log_upper)
-
-
-def chosen_range(
-    instance: PdOrsInstance,
-    *,
-    constants: Constants,
-    given_upper: float,
-    given_lower: float,
-    history: str | None,
-    upper: Upper,
-    log_price_span: float | None,
-    normalise_resources: bool,
-) -> PriceRange:
-    """Return U^r and L for the parameters of PD-ORS; see `pd_ors.pd_ors`.
-
-    Raises
-    ------
-    ModelRefused
-        If they are not in order, or the history is no instance with the same resources.
-    """
-    try:
-        if constants == "given":
-            return given_range(instance, given_upper, given_lower)
-        if constants not in {"instance", "history"}:
-            raise ValueError(f"constants: {constants!r} is not 'instance', 'given' or 'history'")
-        return price_range(
-            instance if constants == "instance" else _past(instance, history),
-            upper=upper,
-            log_price_span=log_price_span,
-            normalise_resources=normalise_resources,
-        )
-    except (ValueError, InputError) as error:
-        raise ModelRefused(str(error)) from error
-
-
-def _past(instance: PdOrsInstance, history: str | None) -> PdOrsInstance:
-    from gadgetopt.system.files import read_instance
-
-    from ..instance import PdOrsInstance
-
-    if history is None:
-        raise ValueError("history: none, expected the file of an instance")
-    past = read_instance(Path(history)).data
-    if not isinstance(past, PdOrsInstance) or past.resources != instance.resources:
-        raise ValueError(f"history: {history} does not have the resources of this instance")
-    return past
 
 
 def price_range(
@@ -235,6 +187,28 @@ def given_range(instance: PdOrsInstance, upper: float, lower: float) -> PriceRan
         raise ValueError(f"lower, upper: {lower}, {upper}, expected 0 < lower <= upper")
     resources = len(instance.resources)
     return PriceRange((math.log(upper),) * resources, math.log(lower), None, (1.0,) * resources)
+
+
+def past_range(instance: PdOrsInstance, history: str) -> PriceRange:
+    """Return the range of another instance with the same resources, of which a file is given.
+
+    Raises
+    ------
+    ValueError
+        If there is no file, or the resources are others.
+    InputError
+        If it is no instance.
+    """
+    from gadgetopt.system.files import read_instance
+
+    from ..instance import PdOrsInstance
+
+    if not history:
+        raise ValueError("history: none, expected the file of an instance")
+    past = read_instance(Path(history)).data
+    if not isinstance(past, PdOrsInstance) or past.resources != instance.resources:
+        raise ValueError(f"history: {history} does not have the resources of this instance")
+    return price_range(past)
 
 
 def _measures(terms: Terms) -> tuple[float, ...]:

@@ -32,13 +32,14 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.dual_bounds import rounded_number
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...algorithms.pd_ors import pd_ors
+from ...algorithms.pd_ors import decide
 from ...formulations.aggregated import useful_jobs
 from ...instance import (
     PdOrsInstance,
     PdOrsSolution,
 )
 from ...subproblems.decoding import solution
+from ...subproblems.prices import price_range
 from ..bounds.alone import alone
 from ..certificate.check import (
     PdOrsCertificate,
@@ -309,7 +310,8 @@ class _Search:
         with self._clock.phase("online"):
             for span in PRICE_SPANS:
                 limits = self._clock.limits(ONLINE_PART, ONLINE_S)
-                found = pd_ors(self._instance, limits, self._rng, log_price_span=span).solution
+                prices = price_range(self._instance, log_price_span=span)
+                found = decide(self._instance, limits, prices).solution
                 if isinstance(found, PdOrsSolution):
                     self._offer(found)
 

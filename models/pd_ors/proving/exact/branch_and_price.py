@@ -25,13 +25,14 @@ from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...algorithms.pd_ors import pd_ors
+from ...algorithms.pd_ors import decide
 from ...instance import (
     PdOrsInstance,
     PdOrsSolution,
     SlotPlan,
 )
 from ...subproblems.decoding import slot_plan
+from ...subproblems.prices import price_range
 from ...subproblems.slot_methods import SlotOptions
 from ..bounds.branching_constraints import BranchingConstraint
 from ..bounds.class_pricing import JobPricing
@@ -130,7 +131,8 @@ class _Search:
     def _start(self, rng: np.random.Generator) -> None:
         """Take the best of a few online runs as the first incumbent."""
         for span in FIRST_SPANS:
-            run = pd_ors(self._instance, self._clock.limits(), rng, log_price_span=span)
+            prices = price_range(self._instance, log_price_span=span)
+            run = decide(self._instance, self._clock.limits(), prices)
             if isinstance(run.solution, PdOrsSolution):
                 self._offer(list(run.solution.schedules))
 

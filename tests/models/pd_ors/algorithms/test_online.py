@@ -5,15 +5,24 @@ import math
 import numpy as np
 import pytest
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors, pd_ors_run
+from gadgetopt.models.pd_ors.algorithms.rounding import pd_ors_rounding
 from gadgetopt.models.pd_ors.baselines.oasis import oasis, pool_ranges
 from gadgetopt.models.pd_ors.data.generate.presets import (
     paper,
     tiny,
 )
 from gadgetopt.models.pd_ors.evaluate import evaluate
+from gadgetopt.models.pd_ors.heuristics.kernel import pd_ors_kernel
+from gadgetopt.models.pd_ors.heuristics.prices import (
+    pd_ors_given_prices,
+    pd_ors_history,
+    pd_ors_normalised,
+    pd_ors_price_span,
+)
+from gadgetopt.models.pd_ors.heuristics.repaired_rounding import pd_ors_repaired_rounding
 from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.models.pd_ors.subproblems.prices import PriceTable, price_range, replay
 from gadgetopt.models.pd_ors.subproblems.slot_methods import SlotOptions
@@ -23,9 +32,11 @@ from gadgetopt.system.files import (
     read_instance,
     write,
 )
+from gadgetopt.system.methods import find_method
 from gadgetopt.system.result import Limits
 
 from ..kernel_instances import cluster, job, random_instance
+from ..variants import variant
 
 
 def _job(*values, samples=8, arrival=1):
@@ -60,7 +71,7 @@ PAYOFFS = {
 VALUES = {"A": 20, "B": 1, "C": 14, "D": 9, "E": 18}
 
 
-def _run(instance, method=pd_ors, seed=0, **parameters):
+def _run(instance, method=variant, seed=0, **parameters):
     outcome = method(instance, Limits(), np.random.default_rng(seed), **parameters)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.violations == ()
@@ -96,7 +107,7 @@ def test_case_c_decides_the_same_at_the_larger_upper_price():
 def test_prices_can_come_from_another_instance(tmp_path):
     path = tmp_path / "past.json"
     write(Document(PROBLEM, "instance", "past", CASES["B"]), path)
-    found = _run(CASES["C"], constants="history", history=str(path)).notes
+    found = _run(CASES["C"], pd_ors_history, history=str(path)).notes
     past = price_range(CASES["B"])
     assert found["log_lower"] == past.log_lower
     assert found["log_upper"] == list(past.log_upper)
@@ -104,14 +115,14 @@ def test_prices_can_come_from_another_instance(tmp_path):
 
 @pytest.mark.parametrize(
     ("history", "reason"),
-    [(None, "expected the file"), ("no.json", "cannot be read"), ("other.json", "resources")],
+    [("", "expected the file"), ("no.json", "cannot be read"), ("other.json", "resources")],
 )
 def test_a_history_that_does_not_fit_is_refused(history, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     two = cluster([job(worker_demand=(1, 1), ps_demand=(1, 1))], [(3, 3)], 1)
     write(Document(PROBLEM, "instance", "other", two), tmp_path / "other.json")
     with pytest.raises(ModelRefused, match=reason):
-        _run(CASES["C"], constants="history", history=history)
+        _run(CASES["C"], pd_ors_history, history=history)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +216,8 @@ def test_resources_measured_in_other_units_change_nothing_if_normalised():
         )
 
     instance = random_instance(np.random.default_rng(5), jobs=4)
-    ours = _run(instance, normalise_resources=True).notes["payoffs"]
-    others = _run(scaled(instance, 1000.0), normalise_resources=True).notes["payoffs"]
+    ours = _run(instance, pd_ors_normalised).notes["payoffs"]
+    others = _run(scaled(instance, 1000.0), pd_ors_normalised).notes["payoffs"]
     assert ours == pytest.approx(others)
 
 
@@ -231,7 +242,7 @@ def test_roundings_depend_on_the_seed_and_nothing_else():
         work_scale=0.003,
         largest_batch=40,
     )
-    runs = [_run(instance, slot_method="rounding", seed=seed).solution for seed in (7, 7)]
+    runs = [_run(instance, pd_ors_rounding, seed=seed).solution for seed in (7, 7)]
     assert runs[0] == runs[1]
 
 
@@ -244,7 +255,46 @@ def test_a_run_out_of_time_rejects_the_jobs_that_are_left():
 def test_given_constants_are_used_as_they_are():
     # One job of three units at a price of 1 each; the second finds prices of 100 on one machine
     # and of 1 on the other.
-    outcome = _run(CASES["A"], constants="given", given_upper=100.0, given_lower=1.0)
+    outcome = _run(CASES["A"], pd_ors_given_prices, given_upper=100.0, given_lower=1.0)
     assert outcome.notes["payoffs"] == pytest.approx([7, 7])
     with pytest.raises(ModelRefused):
-        _run(CASES["A"], constants="given", given_upper=1.0, given_lower=2.0)
+        _run(CASES["A"], pd_ors_given_prices, given_upper=1.0, given_lower=2.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "method"),
+    [
+        ("slot_method=rounding", "pd_ors_rounding"),
+        ("slot_method=greedy", "pd_ors_kernel"),
+        ("log_price_span=10", "pd_ors_price_span"),
+        ("normalise_resources=true", "pd_ors_normalised"),
+        ("constants=history", "pd_ors_history"),
+        ("given_lower=0.1", "pd_ors_given_prices"),
+        ("fallback=greedy", "pd_ors_repaired_rounding"),
+    ],
+)
+def test_former_parameters_are_refused_with_the_method_that_has_them(parameters, method):
+    with pytest.raises(InputError, match=f"is now the method '{method}'"):
+        find_method(PROBLEM, f"pd_ors:{parameters}")
+    assert find_method(PROBLEM, method)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_variant_does_as_pd_ors_with_its_choice(seed):
+    instance = tiny(np.random.default_rng(seed), jobs=4, resources=2, machines=3)
+    told = ("payoffs", "log_lower")
+
+    def same(ours, others):
+        notes = [[outcome.notes[x] for x in told] for outcome in (ours, others)]
+        return ours.solution == others.solution and notes[0] == notes[1]
+
+    assert same(_run(instance, pd_ors), _run(instance))
+    assert same(_run(instance, pd_ors_price_span), _run(instance, log_price_span=10.0))
+    for way in ("exact_dp", "greedy", "milp"):
+        assert same(_run(instance, pd_ors_kernel, slot_method=way), _run(instance, slot_method=way))
+    rounded = _run(instance, pd_ors_rounding, seed=seed)
+    assert same(rounded, _run(instance, slot_method="rounding", seed=seed))
+    as_printed = {"keep": "first", "fallback": "none"}
+    assert same(rounded, _run(instance, pd_ors_repaired_rounding, seed=seed, **as_printed))
+    # What fits nowhere is given up by the rounding alone.
+    _run(instance, pd_ors_repaired_rounding, seed=seed)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 
 import numpy as np
 import pytest
 
-from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors import PROBLEM
+from gadgetopt.models.pd_ors.algorithms.rounding import pd_ors_rounding
 from gadgetopt.models.pd_ors.data.generate.presets import tiny
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.formulations.compact import build
@@ -21,7 +21,6 @@ from gadgetopt.models.pd_ors.guarantees.ratios import (
     rho_hat,
     rounding_log_probability,
     rounding_ratio,
-    rounds,
     small_demands,
     small_demands_ratio,
 )
@@ -30,13 +29,11 @@ from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
 from ..kernel_instances import cluster, job
+from ..variants import variant
 
-DEFAULTS = {
-    name: p.default
-    for name, p in inspect.signature(pd_ors).parameters.items()
-    if p.kind is inspect.Parameter.KEYWORD_ONLY
-}
-EXACT = {**DEFAULTS, "slot_method": "exact_dp", "progress": "exact"}
+#: Parameters of `pd_ors` and of its roundings.
+DEFAULTS = {"upper": "min", "factor": 1.0}
+EXACT = {"upper": "min", "slot_method": "exact_dp", "progress": "exact"}
 
 
 def worth(*values, **changes):
@@ -44,7 +41,7 @@ def worth(*values, **changes):
 
 
 def run(instance, parameters):
-    outcome = pd_ors(instance, Limits(), np.random.default_rng(0), **parameters)
+    outcome = variant(instance, **parameters)
     return float(evaluate(instance, outcome.solution).objective), outcome.solution
 
 
@@ -72,7 +69,7 @@ def test_b_refutes_the_competitive_ratio(upper, claimed):
 
 def test_b_corrected_constant_is_118():
     parameters = {**EXACT, "upper": "sum"}
-    outcome = pd_ors(B, Limits(), np.random.default_rng(0), **parameters)
+    outcome = variant(B, **parameters)
 
     # z = k = ln 60: k (e^z - 1) / z = 59.
     assert outcome.notes["claimed_ratio"] == pytest.approx(2 * math.log(60))
@@ -81,7 +78,7 @@ def test_b_corrected_constant_is_118():
 
 
 def test_room_that_is_left_refutes_the_corrected_constant():
-    outcome = pd_ors(ROOM_LEFT, Limits(), np.random.default_rng(0), **EXACT)
+    outcome = variant(ROOM_LEFT, **EXACT)
     corrected = outcome.notes["corrected_ratio"]
 
     # mu = 4 / (2 * 2) = 1, L = 1 / (2 * 4 * 2) = 1/16, U = 10^6, z = 3/4 ln(1.6e7).
@@ -101,7 +98,7 @@ def test_where_jobs_fill_machines_nothing_is_proved(instance):
 def test_the_inequality_behind_small_demands_holds(upper, span):
     parameters = {**EXACT, "upper": upper}
     if span == "given":
-        parameters.update(constants="given", given_upper=2.0, given_lower=0.05)
+        parameters.update(given_upper=2.0, given_lower=0.05)
     elif span != "literal":
         parameters["log_price_span"] = span
     for seed in range(12):
@@ -159,14 +156,14 @@ def test_with_small_demands_and_little_room_the_ratio_holds():
 
 def test_larger_machines_lower_the_proved_ratio():
     # By a price range that does not depend on the machines.
-    parameters = {**EXACT, "constants": "given", "given_upper": 20.0, "given_lower": 1e-4}
+    parameters = {**EXACT, "given_upper": 20.0, "given_lower": 1e-4}
     ratios = [small_demands_ratio(many_small(m), parameters) for m in (200.0, 400.0, 800.0)]
 
     assert ratios == sorted(ratios, reverse=True)
 
 
 def test_rounding_version_and_its_probability():
-    parameters = {**DEFAULTS, "slot_method": "rounding", "factor": 0.5, "upper": "sum"}
+    parameters = {**DEFAULTS, "factor": 0.5, "upper": "sum"}
 
     # 6 * 0.5 / 0.5 = 6 times ln 60.
     assert rounding_ratio(B, parameters) == pytest.approx(6 * math.log(60))
@@ -186,8 +183,8 @@ def test_assumptions_say_when_the_kernel_is_exact():
 
 
 def test_assumptions_of_rounding_and_prices():
-    assert rounds(B, {**DEFAULTS, "slot_method": "rounding"})
-    assert not rounds(B, DEFAULTS)
+    of_rounding = {"pd_ors_rounding", "pd_ors_repaired_rounding"}
+    assert set(next(g for g in PROBLEM.guarantees if "roundings" in g.name).methods) == of_rounding
     # Machines of 3 units, l = ln(3 * 2 / 0.5) = 2.48: (6 + l - sqrt(24 l + l^2)) / 6 = 0.0621.
     assert lemma_factor(B, {**DEFAULTS, "factor": 0.062})
     assert not lemma_factor(B, {**DEFAULTS, "factor": 0.0625})
@@ -206,8 +203,6 @@ def test_rho_hat_compares_spread_slots_with_their_relaxation():
 
     assert len(solution.schedules[0][0].placements) == 2
     assert rho_hat(instance, solution, prices_of(instance, EXACT)) == pytest.approx(1)
-    rounded = pd_ors(
-        instance, Limits(), np.random.default_rng(0), **{**DEFAULTS, "slot_method": "rounding"}
-    )
+    rounded = pd_ors_rounding(instance, Limits(), np.random.default_rng(0))
     assert rounded.notes["rho_hat"] == pytest.approx(1)
     assert rounded.notes["log_probability"] == pytest.approx(-8 * math.log(2))

@@ -5,7 +5,6 @@ import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.pd_ors import PROBLEM
-from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.data.generate.presets import online
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.instance import PdOrsSolution, Placement, SlotPlan
@@ -15,7 +14,8 @@ from gadgetopt.models.pd_ors.pictures.schedule import bars, plot
 from gadgetopt.models.pd_ors.pictures.use import jobs_by_slot, over_time, used_parts
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.files import library, read_instance
-from gadgetopt.system.result import Limits
+
+from ..variants import variant
 
 PICTURES = [plot, over_time, heat_map, waterfall]
 
@@ -25,7 +25,7 @@ def tiny(name):
 
 
 def decided(instance, **options):
-    return pd_ors(instance, Limits(), np.random.default_rng(0), **options)
+    return variant(instance, **options)
 
 
 @pytest.fixture(scope="module")
