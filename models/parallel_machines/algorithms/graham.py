@@ -49,7 +49,7 @@ def lpt(instance: ParallelMachinesInstance) -> MethodOutcome:
 
     .. math:: \Big(\frac{4}{3} - \frac{1}{3m}\Big)\, OPT,
 
-    and that much for every m on the instances of `generate.graham_lpt` (Graham 1969).
+    and that much for every m on the instances of `data.generate.presets.graham_lpt` (Graham 1969).
 
     Jobs of equal length go by index, equally loaded machines too.
 

@@ -16,7 +16,7 @@ LPT's makespan. Parameters: L, the combinatorial bound; :math:`v_1 < v_2 < \dots
 
 The empty pattern is one of them. Patterns are the paths of the arc-flow model, less those with more
 jobs of a processing time than there are; the linear relaxation is at least as strong. Patterns are
-enumerated here; where they are too many, `bounds/patterns.py` generates columns.
+enumerated here; where they are too many, `proving/bounds/patterns.py` generates columns.
 
 P. C. Gilmore, R. E. Gomory, "A Linear Programming Approach to the Cutting-Stock Problem",
 Operations Research 9 (1961) 849-859.

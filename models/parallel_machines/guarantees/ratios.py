@@ -11,7 +11,8 @@ With m machines the makespan is at most this many times the optimum:
 * Differencing, :math:`\frac43 - \frac1{3m}` for at least two machines (Fischetti and Martello 1987
   for two; Michiels, Korst, Aarts and van Leeuwen 2007).
 
-The first two are tight: `generate.graham_list` and `generate.graham_lpt` are their worst cases.
+The first two are tight: `graham_list` and `graham_lpt` of `data.generate.presets` are their worst
+cases.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Upper bounds on the total utility, most of them certified by prices of the resources.
 
-`lagrangian` and `utility_sum` are certified by prices (`certificate.py`). `continuous`
+`lagrangian` and `utility_sum` are certified by prices (`certificate/check.py`). `continuous`
 searches no integers: it takes the utility of every job's optimum over the reals, a geometric
 program, and solves the linear relaxation of the knapsack (all reconstructed).
 """
