@@ -24,16 +24,24 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gadgetopt.models.gadget.algorithms.lp_rs_mde import lp_rs_mde, relax
+from gadgetopt.models.gadget.algorithms.lp_rs_mde import relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import fill, violation_free
-from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
-from gadgetopt.models.gadget.algorithms.slot_solver import SlotResult, solve_slot
 from gadgetopt.models.gadget.algorithms.temporal_greedy import temporal_greedy
-from gadgetopt.models.gadget.bounds.config_lp import config_lp
-from gadgetopt.models.gadget.generate.presets import paper, rigid, slot
+from gadgetopt.models.gadget.data.generate.presets import (
+    paper,
+    rigid,
+    slot,
+)
+from gadgetopt.models.gadget.heuristics.roundings import rounded_slot
+from gadgetopt.models.gadget.heuristics.slot_greedy import slot_greedy
 from gadgetopt.models.gadget.instance import GadgetInstance
+from gadgetopt.models.gadget.proving.bounds.config_lp import config_lp
+from gadgetopt.models.gadget.proving.exact.slot_solver import (
+    SlotResult,
+    solve_slot,
+)
+from gadgetopt.models.gadget.proving.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.hull import envelope
-from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, SlotProblem, slot_problem
 from gadgetopt.system.result import Limits
@@ -130,7 +138,7 @@ def one_run(rng: np.random.Generator, jobs: int, limit_s: float) -> list[tuple[f
         if not problem.jobs:
             return []
         result, _ = certified(problem, limit_s)
-        chosen = lp_rs_mde(
+        chosen = rounded_slot(
             problem, limits, rng, rounding="violation_free", attempts=1, program="highs"
         )
         if result.bound > 0:

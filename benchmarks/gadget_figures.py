@@ -19,14 +19,19 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.models.gadget import PROBLEM
-from gadgetopt.models.gadget.algorithms.lp_rs_mde import lp_rs_mde
-from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
 from gadgetopt.models.gadget.algorithms.temporal_greedy import GreedyRun, temporal_greedy
+from gadgetopt.models.gadget.data.generate.presets import (
+    Arrivals,
+    contended,
+    paper,
+)
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.generate.presets import Arrivals, contended, paper
+from gadgetopt.models.gadget.heuristics.gadget_greedy import with_idle_workers
+from gadgetopt.models.gadget.heuristics.roundings import rounded_slot
+from gadgetopt.models.gadget.heuristics.slot_greedy import slot_greedy
 from gadgetopt.models.gadget.instance import GadgetInstance
+from gadgetopt.models.gadget.proving.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.hull import envelope
-from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
 from gadgetopt.system.result import Limits
 
@@ -173,7 +178,7 @@ def figure_7(seeds: int) -> None:
             gains = {x.job.index: x.gain for x in problem.jobs}
             bound = knapsack_bound(problem).bound
             for name, options in ROUNDINGS.items():
-                rings = lp_rs_mde(
+                rings = rounded_slot(
                     problem, Limits(), np.random.default_rng(seed), program="highs", **options
                 )
                 value = sum(float(gains[m.job][m.size]) for m in rings)
@@ -207,11 +212,12 @@ def greedy(instance: GadgetInstance, *, literal: bool = False) -> GreedyRun:
     tables = None if literal else [envelope(job.utility) for job in instance.terms.jobs]
     return temporal_greedy(
         instance.terms,
-        lambda problem, rng, limits: slot_greedy(problem),
+        lambda problem, rng, limits: slot_greedy(
+            with_idle_workers(problem) if literal else problem
+        ),
         np.random.default_rng(0),
         Limits(),
         tables=tables,
-        idle_tiebreak=literal,
     )
 
 

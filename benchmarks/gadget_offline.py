@@ -34,18 +34,23 @@ import numpy as np
 from processor_clock import processor_clock
 
 from gadgetopt.models.gadget import PROBLEM
-from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.baselines.policies import drf, fifo, tiresias
-from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.exact.offline import offline
-from gadgetopt.models.gadget.generate.presets import (
+from gadgetopt.models.gadget.data.generate.presets import (
     contended,
     paper,
     quickstart,
     tight,
     timed,
 )
+from gadgetopt.models.gadget.evaluate import evaluate
+from gadgetopt.models.gadget.heuristics.gadget_greedy import gadget_greedy
+from gadgetopt.models.gadget.heuristics.roundings import gadget_rounding
 from gadgetopt.models.gadget.instance import GadgetInstance
+from gadgetopt.models.gadget.proving.exact.offline import offline
+from gadgetopt.models.gadget.proving.exact.slot_by_slot import (
+    gadget_config_lp,
+    gadget_exact,
+)
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.trust.certificate import certified_bound
 
@@ -73,21 +78,21 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 
 POLICIES: dict[str, tuple[Method, dict[str, Any]]] = {
-    "gadget, exact slots": (gadget, {"slot_solver": "exact"}),
-    "gadget, configuration program": (gadget, {"slot_solver": "config_lp"}),
-    "gadget, greedy slots": (gadget, {"slot_solver": "greedy"}),
-    "gadget, greedy slots, utility as it is": (
-        gadget,
-        {"slot_solver": "greedy", "utility_surrogate": "true"},
-    ),
+    "gadget, exact slots": (gadget_exact, {}),
+    "gadget, configuration program": (gadget_config_lp, {}),
+    "gadget, greedy slots": (gadget_greedy, {}),
+    "gadget, greedy slots, utility as it is": (gadget_greedy, {"envelopes": False}),
     "fifo": (fifo, {}),
     "fifo, backfill": (fifo, {"backfill": True}),
     "drf": (drf, {}),
     "tiresias": (tiresias, {}),
 }
 LITERAL: dict[str, tuple[Method, dict[str, Any]]] = {
-    "gadget, Algorithm 2": (gadget, {"rounding": "fill", "program": "highs"}),
-    "gadget, Algorithm 2, no fill": (gadget, {"rounding": "violation_free", "program": "highs"}),
+    "gadget, Algorithm 2": (gadget_rounding, {"rounding": "fill", "program": "highs"}),
+    "gadget, Algorithm 2, no fill": (
+        gadget_rounding,
+        {"rounding": "violation_free", "program": "highs"},
+    ),
 }
 
 

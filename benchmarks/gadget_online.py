@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 
-from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
 from gadgetopt.models.gadget.algorithms.temporal_greedy import temporal_greedy
-from gadgetopt.models.gadget.generate.presets import paper
+from gadgetopt.models.gadget.data.generate.presets import paper
+from gadgetopt.models.gadget.heuristics.slot_greedy import slot_greedy
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.system.result import Limits

@@ -19,7 +19,10 @@ import numpy as np
 
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import ALPHA, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import draw
-from gadgetopt.models.gadget.generate.presets import contended, paper
+from gadgetopt.models.gadget.data.generate.presets import (
+    contended,
+    paper,
+)
 from gadgetopt.models.gadget.guarantees.ratios import (
     POOR_DRAW,
     horizon_violation_bound,

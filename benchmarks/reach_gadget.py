@@ -29,11 +29,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from processor_clock import interrupt_after, processor_clock
 
-from gadgetopt.models.gadget.algorithms.gadget import gadget as algorithm_1
+from gadgetopt.models.gadget.data.generate.presets import (
+    contended,
+    graph,
+    paper,
+    tight,
+)
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.exact.offline import offline
-from gadgetopt.models.gadget.generate.presets import contended, graph, paper, tight
+from gadgetopt.models.gadget.heuristics.roundings import gadget_rounding
 from gadgetopt.models.gadget.instance import GadgetInstance, GadgetSolution
+from gadgetopt.models.gadget.proving.exact.offline import offline
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
@@ -125,7 +130,7 @@ def gadget(seeds: int, _limit_s: float) -> Iterator[Row]:
             sizes = []
             for way, program in ((row.before, "highs"), (row.now, "closed_form")):
                 begun = time.perf_counter()
-                found = algorithm_1(
+                found = gadget_rounding(
                     instance,
                     Limits(),
                     np.random.default_rng(seed),

@@ -41,6 +41,13 @@ class NotLinearModel(ModelRefused):
 
 
 @dataclass(frozen=True)
+class Named:
+    """A row or column that is no component of a Pyomo model, for error messages."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class StandardForm:
     """Optimise `c @ x + offset` subject to `row_lower <= A @ x <= row_upper` and column bounds.
 

@@ -5,14 +5,14 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 from . import (
     algorithms,
     baselines,
-    bounds,
-    exact,
     formulations,
-    generate,
     guarantees,
+    heuristics,
     pictures,
     statements,
 )
+from .data import generate
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -33,18 +33,34 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:GadgetCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:GadgetCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="offline",
     default_methods=("gadget", "fifo", "drf", "tiresias", "offline"),
+    renamed={
+        "gadget:slot_solver=exact": "gadget_exact",
+        "gadget:slot_solver=config_lp": "gadget_config_lp",
+        "gadget:slot_solver=greedy": "gadget_greedy",
+        "gadget:slot_solver=lp_rs_mde": "gadget",
+        "gadget:q_mode=lp_paper": "gadget_relaxed_rings",
+        **{
+            f"gadget:rounding={rounding}": f"gadget_rounding:rounding={rounding}"
+            for rounding in ("vanilla", "min_load", "max_profit", "violation_free", "knapsack")
+        },
+        "gadget:utility_surrogate=true": "gadget_rounding:rounding=fill:envelopes=false",
+        "gadget:idle_tiebreak": "gadget_greedy:idle_tiebreak=true",
+        "gadget:selected=false": "gadget_rounding:rounding=fill:all_sizes=true",
+        "gadget:program=highs": "gadget_rounding:rounding=fill:program=highs",
+    },
     generators=generate.GENERATORS,
     formulations=formulations.FORMULATIONS,
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

@@ -12,6 +12,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from gadgetopt.system.registry import problems
+
 ROOT = Path(__file__).parents[2]
 #: Folders of models/ that declare a problem; the problems of a family lie in one: bgl/partition.
 SYSTEMS = sorted(
@@ -25,6 +27,8 @@ FAMILIES = sorted({system.split("/")[0] for system in SYSTEMS if "/" in system})
 #: Entries that a reader still takes in at a glance.
 MOST_ENTRIES = 22
 MOST_LINES_OF_A_DECLARATION = 80
+#: Files of models/ and gadgetopt/pieces/ that a paper's algorithm may reach, its own included.
+MOST_FILES_OF_AN_ALGORITHM = 25
 #: Files at a system's root, besides tables derived from the data.
 ROOT_FILES = ("instance.py", "evaluate.py", "features.py")
 #: Rooms of a system by floor; a room imports none of a higher floor. The paper comes first: above
@@ -290,3 +294,12 @@ def test_no_test_repeats_the_name_of_its_folder():
         if path.stem.startswith((f"{path.parent.name}_", f"test_{path.parent.name}_"))
     ]
     assert repeated == []
+
+
+def test_a_reader_of_a_papers_algorithm_opens_few_files(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    reading_paths = importlib.import_module("reading_paths").reading_paths
+    paths = [path for problem in problems() for path in reading_paths(problem)]
+    files = {f"{path.system} {path.method}": len(path.modules) for path in paths}
+    assert len(files) >= 25
+    assert {name for name, n in files.items() if n > MOST_FILES_OF_AN_ALGORITHM} == set()

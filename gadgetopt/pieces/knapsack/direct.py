@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,16 +26,9 @@ if TYPE_CHECKING:
 FEASIBILITY = 1e-9
 
 
-@dataclass(frozen=True)
-class Named:
-    """A row or column of the arrays, for error messages."""
-
-    name: str
-
-
 def standard_form(knapsack: Knapsack) -> StandardForm:
     """Return the model as arrays: the rows of the capacities, then a row for every group."""
-    from gadgetopt.solvers.standard_form import StandardForm
+    from gadgetopt.solvers.standard_form import Named, StandardForm
 
     items, rows = knapsack.num_items, len(knapsack.capacity)
     groups = knapsack.num_groups

@@ -16,15 +16,7 @@ from ..subproblems.augmented_optimum import augmented_optimum, has_closed_form
 from ..subproblems.decomposition import Decomposition, decompose
 from ..subproblems.ring_selection import RingSelection, select_rings
 from ..subproblems.slot_problem import Mapping, SlotProblem
-from .mapping_rounding import (
-    PASSES,
-    Sample,
-    accepted,
-    best_choice,
-    draw,
-    fill,
-    violation_free,
-)
+from .mapping_rounding import Sample, accepted, draw, fill, violation_free
 from .overload_factors import OverloadFactors, overload_factors
 
 #: alpha: the share of the program's value that an accepted draw must reach.
@@ -32,7 +24,6 @@ ALPHA = 1 / 3
 
 #: How the augmented program is solved.
 Program = Literal["closed_form", "highs"]
-Rounding = Literal["vanilla", "min_load", "max_profit", "violation_free", "knapsack", "fill"]
 
 
 @dataclass(frozen=True)
@@ -127,49 +118,18 @@ def algorithm_2(
 
 
 def lp_rs_mde(
-    problem: SlotProblem,
-    limits: Limits,
-    rng: np.random.Generator,
-    *,
-    rounding: Rounding = "fill",
-    attempts: int = 100,
-    selected: bool = True,
-    passes: int = PASSES,
-    program: Program = "closed_form",
+    problem: SlotProblem, limits: Limits, rng: np.random.Generator, *, attempts: int = 100
 ) -> list[Mapping]:
-    """Solve a slot with Algorithm 2.
+    """Solve a slot with Algorithm 2, whose rounding respects capacities (reconstructed).
+
+    The draw as printed, whose rings may exceed capacities, is `algorithm_2`.
 
     Parameters
     ----------
-    rounding : str
-        `vanilla` is as printed; its rings may exceed capacities. `min_load` and `max_profit` return
-        the best of its draws by overload and by value. `violation_free`, `knapsack` and `fill`
-        (`violation_free`, then greedy placement of the remaining jobs) respect all capacities
-        (reconstructed).
     attempts : int
         u_b, the number of draws.
-    selected : bool
-        As in `relax`.
-    passes : int
-        As in `violation_free`.
-    program : str
-        As in `relax`.
     """
     if not problem.jobs:
         return []
-    clock = Clock(limits)
-    relaxation = relax(problem, clock.limits(), selected=selected, program=program)
-    weighted = relaxation.decomposition.mappings
-    if rounding == "vanilla":
-        return list(algorithm_2(problem, relaxation, attempts, rng).mappings)
-    if rounding in ("min_load", "max_profit"):
-        samples = draw(problem, weighted, attempts, rng)
-        by_load = rounding == "min_load"
-        best = min(
-            samples, key=lambda x: (x.overload, -x.value) if by_load else (-x.value, x.overload)
-        )
-        return list(best.mappings)
-    if rounding == "knapsack":
-        return best_choice(problem, weighted, clock.limits())
-    kept = violation_free(problem, weighted, attempts, rng, passes)
-    return fill(problem, kept) if rounding == "fill" else kept
+    weighted = relax(problem, Clock(limits).limits()).decomposition.mappings
+    return fill(problem, violation_free(problem, weighted, attempts, rng))

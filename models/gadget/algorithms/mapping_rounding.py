@@ -2,8 +2,8 @@ r"""Randomised rounding of weighted mappings (step 6 of Algorithm 2), with feasi
 
 Algorithm 2 draws one mapping of every job by its weight. It accepts a draw that reaches a share
 :math:`\alpha` of the relaxation and loads of at most :math:`\beta` and :math:`\gamma` times the
-capacities, so an accepted draw may be infeasible. `violation_free`, `knapsack` and `fill` respect
-every capacity (all reconstructed).
+capacities, so an accepted draw may be infeasible. `violation_free` and `fill` respect every
+capacity (both reconstructed).
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.pieces.knapsack.direct import solve_mip
-from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.rounding import choose_at_random
-from gadgetopt.system.result import Limits
 
 from ..subproblems.decomposition import WeightedMapping
 from ..subproblems.graph_placement import empty_room, find_place
@@ -65,7 +62,7 @@ def draw(
     """Return independent draws of at most one mapping of each job."""
     terms = problem.terms
     weights = [[x.weight for x in of_job] for of_job in weighted]
-    loads = _all_loads(problem, weighted)
+    loads = all_loads(problem, weighted)
     samples = []
     for choice in choose_at_random(weights, attempts, rng).tolist():
         total, value, drawn = no_loads(terms), 0.0, []
@@ -110,7 +107,7 @@ def violation_free(
         How often an attempt draws again for jobs without a mapping.
     """
     terms = problem.terms
-    loads = _all_loads(problem, weighted)
+    loads = all_loads(problem, weighted)
     weights = [[x.weight for x in of_job] for of_job in weighted]
     most = [
         max((float(x.gain[y.mapping.size]) for y in of_job), default=0.0)
@@ -145,29 +142,6 @@ def violation_free(
     return best
 
 
-def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> list[Mapping]:
-    """Choose at most one mapping per job by a multidimensional knapsack over all capacities."""
-    loads = _all_loads(problem, weighted)
-    listed = [(j, k) for j, of_job in enumerate(weighted) for k in range(len(of_job))]
-    worth = np.array([problem.jobs[j].gain[weighted[j][k].mapping.size] for j, k in listed])
-    useful = np.flatnonzero(worth > 0)
-    if not len(useful):
-        return []
-    listed = [listed[c] for c in useful.tolist()]
-    numbers = {j: n for n, j in enumerate(sorted({j for j, _ in listed}))}
-    rows = [np.r_[loads[j][k].server.ravel(), loads[j][k].link] for j, k in listed]
-    terms = problem.terms
-    knapsack = Knapsack(
-        profit=worth[useful],
-        weight=np.array(rows, dtype=float),
-        owner=np.array([numbers[j] for j, _ in listed]),
-        capacity=np.r_[terms.capacity.ravel(), terms.link_mbps].astype(float),
-    )
-    result = solve_mip(knapsack, "highs", limits)
-    chosen = [] if result.chosen is None else np.asarray(result.chosen).tolist()
-    return [weighted[j][k].mapping for j, k in (listed[c] for c in chosen)]
-
-
 def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
     """Place the largest ring that fits for each job without one, by falling gain per worker."""
     room = empty_room(problem.terms)
@@ -188,7 +162,8 @@ def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
     return out
 
 
-def _all_loads(problem: SlotProblem, weighted: Weighted) -> list[list[Loads]]:
+def all_loads(problem: SlotProblem, weighted: Weighted) -> list[list[Loads]]:
+    """Return the loads of every mapping of every job."""
     terms: Terms = problem.terms
     return [
         [loads_of(terms, x.job, y.mapping) for y in of_job]

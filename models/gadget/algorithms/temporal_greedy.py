@@ -9,24 +9,17 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
-from gadgetopt.solvers.scaling import cost_unit
-from gadgetopt.system.result import Limits
+from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..subproblems.schedule import Schedule
-from ..subproblems.slot_problem import (
-    Mapping,
-    SlotJob,
-    SlotProblem,
-    slot_problem,
-)
+from ..instance import GadgetInstance
+from ..subproblems.hull import envelope
+from ..subproblems.max_ring import largest_rings
+from ..subproblems.schedule import Schedule, as_solution
+from ..subproblems.slot_problem import Mapping, SlotProblem, slot_problem
 from ..terms import Terms
 
 SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
 RingBounds = Callable[[int, Sequence[int]], Sequence[int]]
-
-#: Gain of an additional worker that gains nothing, under the tie-break: less than any real gain.
-#: In `cost_unit` of the gains.
-IDLE_WORKER = 1e-6
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,6 @@ def temporal_greedy(
     *,
     tables: Sequence[Floats] | None = None,
     largest: Sequence[int] | None = None,
-    idle_tiebreak: bool = False,
     ring_bounds: RingBounds | None = None,
 ) -> GreedyRun:
     """Solve one slot after another.
@@ -74,9 +66,6 @@ def temporal_greedy(
         Utilities to use in place of u_i, such as their concave envelopes.
     largest : sequence of int, optional
         The largest ring of each job that can be embedded alone.
-    idle_tiebreak : bool
-        If True, workers that gain nothing count a tiny amount, so that no GPU idles because of a
-        tie (reconstructed).
     ring_bounds : function, optional
         Takes a slot and the worker-slots done; returns the largest ring of each job in this slot.
     """
@@ -99,8 +88,6 @@ def temporal_greedy(
         active = sorted(i for i in active if done[i] < terms.jobs[i].max_total)
         most = largest if ring_bounds is None else ring_bounds(t, done.tolist())
         problem = slot_problem(terms, t, done.tolist(), tables, most, active)
-        if idle_tiebreak:
-            problem = _with_tiebreak(problem)
         try:
             chosen = tuple(solve_slot(problem, rng, clock.limits()))
         except TimeoutError:
@@ -113,7 +100,40 @@ def temporal_greedy(
     return GreedyRun(tuple(mappings), done, slot_s, counts, limit_hit)
 
 
-def _with_tiebreak(problem: SlotProblem) -> SlotProblem:
-    worth = IDLE_WORKER * cost_unit([x.gain.max() for x in problem.jobs])
-    jobs = (SlotJob(x.job, x.gain + worth * np.arange(len(x.gain))) for x in problem.jobs)
-    return SlotProblem(problem.terms, problem.slot, tuple(jobs))
+def slot_by_slot(
+    instance: GadgetInstance,
+    solve_slot: SlotSolver,
+    rng: np.random.Generator,
+    limits: Limits,
+    *,
+    envelopes: bool = True,
+    ring_bounds: RingBounds | None = None,
+) -> MethodOutcome:
+    """Run Algorithm 1 with a slot solver and return what a method returns.
+
+    Parameters
+    ----------
+    envelopes : bool
+        If True, gains are those of the concave envelopes of the utilities (reconstructed).
+    ring_bounds : function, optional
+        As in `temporal_greedy`.
+    """
+    terms = instance.terms
+    tables = [envelope(job.utility) for job in terms.jobs] if envelopes else None
+    run = temporal_greedy(
+        terms,
+        solve_slot,
+        rng,
+        limits,
+        tables=tables,
+        largest=largest_rings(terms),
+        ring_bounds=ring_bounds,
+    )
+    return MethodOutcome(
+        solution=as_solution(terms, run),
+        limit_hit=run.limit_hit,
+        notes={
+            "longest_slot_s": float(run.slot_s.max()),
+            "most_active_jobs": int(run.active.max()),
+        },
+    )

@@ -42,8 +42,11 @@ from ..instance import GadgetInstance
 from ..subproblems.bandwidth_tightening import tightened
 from ..subproblems.epochs import Epochs, epochs_of
 from ..subproblems.max_ring import largest_rings
-from ..subproblems.ring_kinds import RingKind, ring_kinds
 from ..terms import Terms
+from .ring_kinds import (
+    RingKind,
+    ring_kinds,
+)
 from .totals import add_totals
 
 #: Limit on the counts of rings and of their servers; more take too long to write down.

@@ -13,12 +13,9 @@ GUARANTEES = (
         statement="OPT / ALG <= 2 over all slots",
         reference="Theorem 6, proof repaired",
         standing="proven",
-        methods=("gadget",),
+        methods=("gadget_exact",),
         ratio=part("ratios:theorem_6_ratio"),
-        assumptions=(
-            Assumption("utilities are concave", part("ratios:concave")),
-            Assumption("every slot is solved exactly", part("ratios:slots_exact")),
-        ),
+        assumptions=(Assumption("utilities are concave", part("ratios:concave")),),
     ),
     Guarantee(
         "Theorem 8",
@@ -26,12 +23,9 @@ GUARANTEES = (
         "beta and gamma; no ratio if capacities are respected",
         reference="Theorem 8",
         standing="claimed",
-        methods=("gadget",),
+        methods=("gadget", "gadget_rounding"),
         ratio=part("ratios:theorem_8_ratio"),
-        assumptions=(
-            Assumption("there is one slot", part("ratios:one_slot")),
-            Assumption("slots are solved by Algorithm 2", part("ratios:slots_by_algorithm_2")),
-        ),
+        assumptions=(Assumption("there is one slot", part("ratios:one_slot")),),
     ),
     Guarantee(
         "Theorem 10",
@@ -39,11 +33,8 @@ GUARANTEES = (
         "exceeded by beta and gamma; no ratio if capacities are respected",
         reference="Theorem 10",
         standing="claimed",
-        methods=("gadget",),
+        methods=("gadget", "gadget_rounding"),
         ratio=part("ratios:theorem_10_ratio"),
-        assumptions=(
-            Assumption("utilities are concave", part("ratios:concave")),
-            Assumption("slots are solved by Algorithm 2", part("ratios:slots_by_algorithm_2")),
-        ),
+        assumptions=(Assumption("utilities are concave", part("ratios:concave")),),
     ),
 )

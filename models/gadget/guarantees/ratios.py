@@ -32,16 +32,6 @@ def concave(instance: GadgetInstance, parameters: Mapping[str, Any]) -> bool:
     return all(is_concave(job) for job in instance.terms.jobs)
 
 
-def slots_exact(instance: GadgetInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if every slot is solved to optimality."""
-    return parameters.get("slot_solver") == "exact"
-
-
-def slots_by_algorithm_2(instance: GadgetInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if slots are solved by Algorithm 2."""
-    return parameters.get("slot_solver") == "lp_rs_mde"
-
-
 def one_slot(instance: GadgetInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if there is only one slot."""
     return instance.horizon_slots == 1
@@ -54,7 +44,7 @@ def theorem_6_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> 
 
 def theorem_8_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:
     """Return 3 Gamma; 3 if all ring sizes enter the augmented program."""
-    return 3 * (largest_ring(instance) if parameters.get("selected", True) else 1)
+    return 3 * (1 if parameters.get("all_sizes") else largest_ring(instance))
 
 
 def theorem_10_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:

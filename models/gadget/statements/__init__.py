@@ -57,7 +57,7 @@ STATEMENTS = (
         repair="the least concave majorant, for guarantees on the surrogate only",
         proof="Theorem 6 for the majorant, which is nowhere below the utility",
         witness=True,
-        command="compare {} --methods offline,gadget:slot_solver=exact:utility_surrogate=true",
+        command="compare {} --methods offline,gadget_exact:envelopes=false",
     ),
     Statement(
         "energy",
@@ -91,7 +91,7 @@ STATEMENTS = (
         repair="q_i[t] = min(N_i, K_i - z_i, what all servers hold)",
         proof="each of the three terms bounds every feasible ring: (2), (3), (4)",
         witness=True,
-        command="compare {} --methods offline,gadget:slot_solver=exact:q_mode=lp_paper",
+        command="compare {} --methods offline,gadget_relaxed_rings",
     ),
     Statement(
         "partition-matroid",
@@ -146,6 +146,6 @@ STATEMENTS = (
         proof="models/gadget/guarantees/ratios.py; the paper's proof has a gap, see "
         "gadget/partition-matroid",
         witness=True,
-        command="compare {} --methods gadget:slot_solver=exact,offline",
+        command="compare {} --methods gadget_exact,offline",
     ),
 )

@@ -16,7 +16,7 @@ from ..instance import GadgetInstance, GadgetSolution, Graph, Ring, TwoTier
 
 Hop = tuple[int, int]
 
-BY_SLOTS = "gadget:slot_solver=exact"
+BY_SLOTS = "gadget_exact"
 
 
 def _hops(ring: Ring) -> list[Hop]:
@@ -105,7 +105,7 @@ def sigmoid(document: Document) -> Finding:
     """The gains of the first two worker-slots, and what choosing slot by slot makes of them."""
     instance: GadgetInstance = document.data
     first, second = np.diff([utility(instance.jobs[0], count) for count in range(3)])
-    by_slots = objective(document, f"{BY_SLOTS}:utility_surrogate=true")
+    by_slots = objective(document, f"{BY_SLOTS}:envelopes=false")
     best = objective(document, "offline")
     shown = (
         f"gain of the first worker-slot {first:.3g}, of the second {second:.3g}; slot by slot "
@@ -129,7 +129,7 @@ def largest_ring(document: Document) -> Finding:
 
 def relaxed_ring_size(document: Document) -> Finding:
     """The best slot with rings as large as the relaxation says, and the best slot."""
-    limited = objective(document, f"{BY_SLOTS}:q_mode=lp_paper")
+    limited = objective(document, "gadget_relaxed_rings")
     best = objective(document, "offline")
     shown = f"with rings up to the rounded allocations {limited:g}, optimum {best:g}"
     return Finding(limited >= best, shown)

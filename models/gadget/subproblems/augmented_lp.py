@@ -27,7 +27,6 @@ from scipy.sparse import coo_array, csr_array
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.pieces.knapsack.direct import Named
 
 from .slot_problem import SlotProblem
 
@@ -100,7 +99,7 @@ def augmented_lp(
     ModelRefused
         If the program has too many columns.
     """
-    from gadgetopt.solvers.standard_form import StandardForm
+    from gadgetopt.solvers.standard_form import Named, StandardForm
 
     if num_columns(problem, sizes) > MOST_COLUMNS:
         raise ModelRefused(

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.models.gadget.generate import presets as generate
+from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.terms import JobTerms
 
 from .tiny import tiny

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 import gadgetopt
-from gadgetopt.models.gadget.algorithms.lp_rs_mde import algorithm_2, lp_rs_mde, relax
-from gadgetopt.models.gadget.algorithms.mapping_rounding import best_choice, fill, violation_free
+from gadgetopt.models.gadget.algorithms.lp_rs_mde import algorithm_2, relax
+from gadgetopt.models.gadget.algorithms.mapping_rounding import fill, violation_free
 from gadgetopt.models.gadget.algorithms.overload_factors import overload_factors
-from gadgetopt.models.gadget.generate.presets import graph, tiny
+from gadgetopt.models.gadget.data.generate.presets import (
+    graph,
+    tiny,
+)
+from gadgetopt.models.gadget.heuristics.roundings import best_choice, rounded_slot
 from gadgetopt.models.gadget.subproblems.augmented_lp import augmented_lp
 from gadgetopt.models.gadget.subproblems.decomposition import decompose
 from gadgetopt.models.gadget.subproblems.hull import envelope
@@ -68,14 +72,14 @@ def test_h5_sizes_and_factors_of_the_walk_through():
 
 @pytest.mark.parametrize("name", ["h3_greedy_concave.json"])
 def test_h3_slot_by_slot_is_not_optimal(name):
-    for solver in ("gadget:slot_solver=greedy", "gadget"):
+    for solver in ("gadget_greedy", "gadget"):
         found = gadgetopt.solve(gadgetopt.read(TINY / name), method=solver)
         assert found.objective == pytest.approx(29)
 
 
 def test_h4_a_sigmoid_starves_and_its_envelope_does_not():
     path = gadgetopt.read(TINY / "h4_sigmoid_starvation.json")
-    printed = gadgetopt.solve(path, method="gadget:utility_surrogate=true")
+    printed = gadgetopt.solve(path, method="gadget_rounding:rounding=fill:envelopes=false")
     assert printed.objective == pytest.approx(1.0045398, abs=5e-8)
     assert gadgetopt.solve(path, method="gadget").objective == pytest.approx(100.2644016, abs=5e-8)
 
@@ -121,5 +125,5 @@ def test_roundings_that_keep_capacities_give_solutions(rounding):
         instance = tiny(np.random.default_rng(seed))
         problem = slot_problem(instance.terms, instance.horizon_slots, [0] * len(instance.jobs))
         rng = np.random.default_rng(0)
-        kept = lp_rs_mde(problem, Limits(), rng, rounding=rounding, attempts=10)
+        kept = rounded_slot(problem, Limits(), rng, rounding=rounding, attempts=10)
         assert total_loads(instance.terms, kept).fit(instance.terms)

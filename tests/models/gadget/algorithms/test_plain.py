@@ -6,7 +6,7 @@ import pytest
 from gadgetopt.models.gadget.algorithms import plain
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import algorithm_2, relax
 from gadgetopt.models.gadget.algorithms.temporal_greedy import temporal_greedy
-from gadgetopt.models.gadget.generate.presets import graph, tiny
+from gadgetopt.models.gadget.data.generate.presets import graph, tiny
 from gadgetopt.models.gadget.subproblems.schedule import as_solution
 from gadgetopt.system.result import Limits
 

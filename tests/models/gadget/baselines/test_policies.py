@@ -13,8 +13,8 @@ from gadgetopt.models.gadget.baselines.policies import (
     fixed_workers,
     tiresias,
 )
+from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import evaluate, worker_slots
-from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.subproblems.graph_placement import cut
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping
 from gadgetopt.system.result import Limits

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.formulations import (
     circulation,
@@ -15,7 +16,6 @@ from gadgetopt.models.gadget.formulations.cp_circuit import circuits, cp_circuit
 from gadgetopt.models.gadget.formulations.cp_joint import solve_embedding, solve_slot
 from gadgetopt.models.gadget.formulations.cp_tree import CP_TREE, cp_tree, embedding_test
 from gadgetopt.models.gadget.formulations.joint import decode, mappings_of, slot_model
-from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.subproblems.slot_problem import ring, slot_problem
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status

@@ -5,14 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from gadgetopt.models.gadget.algorithms.gadget import gadget
+from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import ALPHA, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import draw
 from gadgetopt.models.gadget.algorithms.overload_factors import overload_factors
+from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import evaluate, link_loads, worker_slots
-from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.guarantees import ratios as guarantees
 from gadgetopt.models.gadget.instance import GadgetSolution
+from gadgetopt.models.gadget.proving.exact.slot_by_slot import gadget_exact
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.loads import loads_of, overload
 from gadgetopt.models.gadget.subproblems.placement import Room, place
@@ -45,7 +46,7 @@ def small(seed, kind):
 
 def by_exact_slots(instance, **parameters):
     rng = np.random.default_rng(0)
-    found = gadget(instance, Limits(), rng, slot_solver="exact", **parameters)
+    found = gadget_exact(instance, Limits(), rng, **parameters)
     return evaluate(instance, found.solution), found.solution
 
 
@@ -53,9 +54,8 @@ def by_exact_slots(instance, **parameters):
 def test_theorem_6_half_of_the_optimum_where_utilities_are_concave(begin):
     for seed in range(begin, begin + 10):
         instance = small(seed, "concave")
-        parameters = {"slot_solver": "exact"}
+        parameters: dict[str, object] = {}
         assert guarantees.concave(instance, parameters)
-        assert guarantees.slots_exact(instance, parameters)
         found, _ = by_exact_slots(instance)
         best, _ = brute_force(instance)
         assert found.feasible
@@ -66,7 +66,7 @@ def test_theorem_6_half_of_the_optimum_where_utilities_are_concave(begin):
 @pytest.mark.parametrize("seed", range(20))
 def test_theorem_6_holds_for_the_envelopes_of_sigmoids(seed):
     instance = small(seed, "sigmoid")
-    found, solution = by_exact_slots(instance, utility_surrogate="concave_envelope")
+    found, solution = by_exact_slots(instance, envelopes=True)
     done = worker_slots(instance, solution)
     above = sum(envelope(job.utility)[z] for job, z in zip(instance.terms.jobs, done, strict=True))
     best, _ = brute_force(instance)
@@ -77,7 +77,7 @@ def test_theorem_6_holds_for_the_envelopes_of_sigmoids(seed):
 def test_the_printed_sigmoid_is_not_concave_and_refutes_the_ratio():
     starved = tiny("h4_sigmoid_starvation")
     assert not guarantees.concave(starved, {})
-    printed, _ = by_exact_slots(starved, utility_surrogate="true")
+    printed, _ = by_exact_slots(starved, envelopes=False)
     best, _ = brute_force(starved)
     assert best > 2 * printed.objective
     assert not guarantees.concave(generate.paper(np.random.default_rng(0), jobs=10), {})
@@ -88,9 +88,14 @@ def test_gamma_is_the_largest_ring():
     walk = tiny("h5_slot")
     assert guarantees.theorem_8_ratio(walk, {}) == 9
     assert guarantees.theorem_10_ratio(walk, {}) == 10
-    assert guarantees.theorem_10_ratio(walk, {"selected": False}) == 4
+    assert guarantees.theorem_10_ratio(walk, {"all_sizes": True}) == 4
     assert guarantees.one_slot(walk, {})
-    assert not guarantees.slots_by_algorithm_2(walk, {"slot_solver": "exact"})
+
+
+def test_theorems_are_about_the_methods_whose_slots_they_speak_of():
+    about = {theorem.name: theorem.methods for theorem in PROBLEM.guarantees}
+    assert about["Theorem 6"] == ("gadget_exact",)
+    assert about["Theorem 8"] == about["Theorem 10"] == ("gadget", "gadget_rounding")
 
 
 @pytest.mark.parametrize("seed", range(10))

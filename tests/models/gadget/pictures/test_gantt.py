@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from gadgetopt.errors import InputError
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.baselines.policies import drf, tiresias
+from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import link_loads
-from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.pictures.envelope import plot_envelope, shortfall, tangent
 from gadgetopt.models.gadget.pictures.gains import plot_gains, rising
 from gadgetopt.models.gadget.pictures.gantt import (

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import relax
+from gadgetopt.models.gadget.data.generate.presets import (
+    contended,
+    graph,
+    paper,
+    tight,
+    tiny,
+)
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.generate.presets import contended, graph, paper, tight, tiny
+from gadgetopt.models.gadget.heuristics.roundings import gadget_rounding
 from gadgetopt.models.gadget.subproblems.augmented_optimum import has_closed_form
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.loads import loads_of, no_loads
@@ -72,7 +78,9 @@ def test_several_resources_and_jobs_too_large_for_a_server_go_to_highs():
 def test_where_all_rings_fit_both_ways_give_every_job_the_same_rings(seed):
     instance = paper(np.random.default_rng(seed), jobs=6, servers=12, horizon_slots=12)
     found = [
-        gadget(instance, Limits(), np.random.default_rng(0), program=program).solution
+        gadget_rounding(
+            instance, Limits(), np.random.default_rng(0), rounding="fill", program=program
+        ).solution
         for program in ("highs", "closed_form")
     ]
     sizes = [sorted((r.slot, r.job, len(r.servers)) for r in x.rings) for x in found]

@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.models.gadget.instance import GadgetInstance, Job, Rack, Server, TwoTier
+from gadgetopt.models.gadget.proving.knapsack_bound import (
+    choose_sizes,
+    knapsack_bound,
+)
 from gadgetopt.models.gadget.subproblems.hull import envelope, fractional_choice, upper_hull
-from gadgetopt.models.gadget.subproblems.knapsack_bound import choose_sizes, knapsack_bound
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.subproblems.placement import Room, embed, place
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, slot_problem

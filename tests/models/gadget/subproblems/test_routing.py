@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import evaluate, link_loads
-from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.subproblems.routing import mapping_of, without_loops
 from gadgetopt.models.gadget.subproblems.slot_problem import ring
 

@@ -1,0 +1,6 @@
+"""Certificates of bounds, and their checks.
+
+check: the certificate and its check, with the bounds on one slot by total capacity or by prices.
+epoch_prices: the bound on all slots by prices of capacity between arrivals.
+exact_utility: utilities as exact fractions, rounded up.
+"""
