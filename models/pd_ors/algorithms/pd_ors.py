@@ -114,7 +114,9 @@ def pd_ors_run(
 ) -> OnlineRun:
     """Return plans, payoffs and final prices of PD-ORS at a given range of prices.
 
-    The range may be that of another instance, the history. Parameters are those of `decide`.
+    The range may be that of another instance, the history. Parameters are those of `decide`. With
+    slots by rounding, exact progress and the range of the instance it is the same result as
+    `plain`, tested, but for schedules of one cost.
     """
 
     def find(job: JobTerms, table: PriceTable, last_slot: int) -> dict[int, Plan]:
