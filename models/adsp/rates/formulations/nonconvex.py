@@ -25,9 +25,11 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import AdspRatesInstance, AdspRatesSolution, MomentumCap
 from ..tables import Tables, momentum_limit, momentum_terms, solution_of
+from .exact_numbers import ExactNumbers
 
 
 def build(instance: AdspRatesInstance) -> pyo.ConcreteModel:
@@ -54,19 +56,19 @@ def build(instance: AdspRatesInstance) -> pyo.ConcreteModel:
             expr=sum(m.n[i] for i in m.I) <= instance.cap, doc="(N4): the bandwidth"
         )
     if isinstance(instance.model, MomentumCap):
-        _add_momentum(m, instance, tables)
+        _add_momentum(m, instance)
     else:
         _add_thresholds(m, instance, tables)
     return m
 
 
-def _add_momentum(m: pyo.ConcreteModel, instance: AdspRatesInstance, tables: Tables) -> None:
+def _add_momentum(m: pyo.ConcreteModel, instance: AdspRatesInstance) -> None:
     terms, q = momentum_terms(instance).tolist(), momentum_limit(instance)
     if math.isfinite(q):
         m.momentum = pyo.Constraint(
             expr=sum(terms[i] / q / m.n[i] for i in m.I) <= 1, doc="(N5): the momentum cap"
         )
-    cost = tables.commit_steps.tolist()
+    cost = [coefficient(steps) for steps in ExactNumbers(instance).commit_steps]
     m.objective = pyo.Objective(expr=sum(cost[i] * m.n[i] for i in m.I), doc="(N1): the steps lost")
 
 
