@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.data.generate import presets as generate
 from gadgetopt.models.forest_packing.formulations.flow import build
+from gadgetopt.models.forest_packing.heuristics.packing_to_gap import packing_to_gap
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.proving.bounds.partition import partition
 from gadgetopt.models.forest_packing.proving.exact.column_generation import column_generation
@@ -202,7 +202,7 @@ def approximation() -> None:
         ("fat-tree of 16-port switches", generate.fat_tree(rng, k=16)),
     ]
     for name, instance in networks:
-        seconds, outcome = solved(forest_packing, instance, eps=0.1, target_gap=0.02)
+        seconds, outcome = solved(packing_to_gap, instance, eps=0.1, target_gap=0.02)
         gap = relative_gap(outcome.claimed_objective, outcome.dual_bound)
         row(
             *(name, instance.network.num_workers, len(instance.network.arcs), f"{seconds:.1f}"),

@@ -201,7 +201,7 @@ def accuracy() -> None:
     chosen = [by_name["dgx1_v100"], by_name["mi250"], document(complete, "complete 32")]
     for doc, eps in itertools.product(chosen, (0.3, 0.1)):
         best = optimum(doc).bound
-        plain = f"forest_packing:eps={eps}:polish=false:prune=0.0"
+        plain = f"unpolished_packing:eps={eps}"
         congested = solve(doc, plain, Limits(time_s=300))
         theory = solve(doc, f"{plain}:scaling=theory", Limits(time_s=300))
         row(

@@ -5,7 +5,7 @@ Each room (algorithms, baselines, formulations, proving.bounds, ...) declares it
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, pictures, statements
+from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
 from .data import generate, importers
 from .proving import bounds, exact
 
@@ -50,12 +50,18 @@ PROBLEM = Problem(
         "column_generation",
         "cut_generation",
     ),
+    renamed={
+        "forest_packing:target_gap": "packing_to_gap",
+        "forest_packing:scaling": "unpolished_packing",
+        "forest_packing:polish": "unpolished_packing",
+    },
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
         *formulations.METHODS,

@@ -17,13 +17,6 @@ METHODS = (
         summary="near-optimal packing by multiplicative weights (reconstructed)",
         reference="A1, A2",
         run=part("forest_packing:forest_packing"),
-        parameters={
-            "eps": 0.1,
-            "target_gap": 0.0,
-            "scaling": "congestion",
-            "polish": True,
-            "prune": 1e-3,
-        },
-        choices={"scaling": ("congestion", "theory")},
+        parameters={"eps": 0.1, "prune": 1e-3},
     ),
 )

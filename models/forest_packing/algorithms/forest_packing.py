@@ -50,34 +50,24 @@ def forest_packing(
     rng: np.random.Generator,
     *,
     eps: float = 0.1,
-    target_gap: float = 0.0,
-    scaling: str = "congestion",
-    polish: bool = True,
     prune: float = 1e-3,
 ) -> MethodOutcome:
     r"""Return trees of total rate :math:`R \ge (1-\varepsilon)^2 (1-\eta) R^*` (T4), and a bound.
 
-    Our reading of the paper's near-optimal packing (reconstructed): algorithm A1, then A2; without
-    `polish` and `prune` the same trees, rates and roots as `plain`, tested.
+    Our reading of the paper's near-optimal packing (reconstructed): algorithm A1, then A2. The
+    trees of A1 and their roots are those of `plain`, tested. They get their best rates together
+    (the LP (F1) on these columns, A2.1); on large networks the LP takes the trees of the largest
+    rates, as many as are needed to keep the rate, which leaves far fewer trees.
 
     Parameters
     ----------
     instance : ForestPackingInstance
     limits : Limits
         `time_s` ends the packing early; plan and bound are then those found so far.
-    rng : numpy.random.Generator
+    rng
         Not used: ties go to the first edge or arc.
     eps : float, default 0.1
         Accuracy, 0 < eps < 1.
-    target_gap : float, default 0
-        Stop when bound / rate - 1 is no more (congestion scaling only).
-    scaling : "congestion" or "theory"
-        Divide the rates found by their congestion, which is never worse, or, as the theorem does,
-        by :math:`\log_{1+\varepsilon}((1+\varepsilon)/\delta)`.
-    polish : bool, default True
-        Take the best rates of the trees found (the LP (F1) on these columns, A2.1); congestion
-        scaling only. On large networks the LP takes the trees of the largest rates, as many as are
-        needed to keep the rate, which leaves far fewer trees.
     prune : float, default 1e-3
         :math:`\eta`: the trees of the smallest rates are dropped as long as they carry no more than
         this part of the rate together. (A2.1 drops every tree below this part, which together may
@@ -92,7 +82,7 @@ def forest_packing(
     Raises
     ------
     ValueError
-        If `eps` is not between 0 and 1, `prune` not in [0, 1), or `scaling` neither of the two.
+        If `eps` is not between 0 and 1, or `prune` not in [0, 1).
     ModelRefused
         If switches copy and sum for more than ten workers.
 
@@ -100,26 +90,63 @@ def forest_packing(
     -----
     :math:`O(\varepsilon^{-2} M \log M)` oracle calls for M rows.
     """
-    _check_parameters(eps, prune, scaling)
+    return polished_packing(instance, limits, eps=eps, target_gap=0.0, prune=prune)
+
+
+def polished_packing(
+    instance: ForestPackingInstance, limits: Limits, *, eps: float, target_gap: float, prune: float
+) -> MethodOutcome:
+    """Return the plan of A1, which may stop at a gap, and A2.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not between 0 and 1, or `prune` not in [0, 1).
+    """
+    if not 0 <= prune < 1:
+        raise ValueError(f"prune: {prune} is not in [0, 1)")
     clock = Clock(limits)
-    congested = scaling == "congestion"
-    polish = polish and congested
     with clock.phase("packing"):
         oracle = make_oracle(instance)
-        packing = pack_columns(
-            oracle,
-            clock.limits(part=_PACKING_PART if polish else 1.0),
-            eps=eps,
-            target_gap=target_gap if congested else None,
-        )
-    scale = packing.rho if congested else packing.theory_scale
-    plan = RatedTrees(packing.trees, np.array(packing.amounts) / (scale or 1.0))
-    if polish and packing.trees:
+        packing = packed(oracle, clock.limits(part=_PACKING_PART), eps, target_gap)
+    plan = RatedTrees(packing.trees, np.array(packing.amounts) / (packing.rho or 1.0))
+    if packing.trees:
         with clock.phase("polish"):
             plan = _polished(instance, oracle, packing, clock.limits(), plan)
+    return scheduled(instance, oracle, packing, pruned(plan, prune), clock, fill=True)
+
+
+def packed(oracle: Oracle, limits: Limits, eps: float, target_gap: float | None) -> Packing:
+    """Return the trees of A1 with their rates and the best prices.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not between 0 and 1.
+    """
+    if not 0 < eps < 1:
+        raise ValueError(f"eps: {eps} is not between 0 and 1")
+    return pack_columns(oracle, limits, eps=eps, target_gap=target_gap)
+
+
+def scheduled(
+    instance: ForestPackingInstance,
+    oracle: Oracle,
+    packing: Packing,
+    plan: RatedTrees,
+    clock: Clock,
+    *,
+    fill: bool,
+) -> MethodOutcome:
+    """Return a plan with its schedule (A2) and the certificate of the packing's best prices.
+
+    Parameters
+    ----------
+    fill : bool
+        Scale the rates until the fullest row is full.
+    """
     with clock.phase("plan"):
-        plan = pruned(plan, prune)
-        pairs = exact_pairs(instance, plan, fill=congested)
+        pairs = exact_pairs(instance, plan, fill=fill)
     with clock.phase("schedule"):
         pipelines = phases(instance, pairs)
         chunks = best_chunks(pipelines, instance.hop_latency_s)
@@ -154,15 +181,6 @@ def collect_trees(
 ) -> Packing:
     """Return the trees that the packing finds, with rates, prices and bound: a warm start (A1)."""
     return pack_columns(make_oracle(instance), limits, eps=eps, target_gap=target_gap)
-
-
-def _check_parameters(eps: float, prune: float, scaling: str) -> None:
-    if not 0 < eps < 1:
-        raise ValueError(f"eps: {eps} is not between 0 and 1")
-    if not 0 <= prune < 1:
-        raise ValueError(f"prune: {prune} is not in [0, 1)")
-    if scaling not in ("congestion", "theory"):
-        raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
 
 
 # -- best rates of the trees found -------------------------------------------------------------

@@ -39,16 +39,19 @@ EPS, TARGET_GAP, PRUNE = 0.1, 0.0, 1e-3
 
 
 def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> Fraction:
-    """Return the guaranteed R*/R of A1 with these parameters (T4).
+    """Return the guaranteed R*/R of A1 and A2 with these parameters (T4).
 
     The scheme ends by its theorem, with 1/(1-eps)^2, or at the target gap, with 1 + gap: the
     larger of the two counts. Pruning multiplies it by 1/(1-eta).
     """
-    eps = decimal_rational(parameters.get("eps", EPS))
-    ratio = 1 / (1 - eps) ** 2
-    if parameters.get("scaling", "congestion") == "congestion":
-        ratio = max(ratio, 1 + decimal_rational(parameters.get("target_gap", TARGET_GAP)))
+    gap = decimal_rational(parameters.get("target_gap", TARGET_GAP))
+    ratio = max(unpolished_ratio(instance, parameters), 1 + gap)
     return ratio / (1 - decimal_rational(parameters.get("prune", PRUNE)))
+
+
+def unpolished_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> Fraction:
+    """Return the guaranteed R*/R of A1 alone, 1/(1-eps)^2 (T4 without pruning)."""
+    return 1 / (1 - decimal_rational(parameters.get("eps", EPS))) ** 2
 
 
 def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> bool:

@@ -7,16 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.models.forest_packing import PROBLEM
 from gadgetopt.models.forest_packing.algorithms import multiplicative_weights
 from gadgetopt.models.forest_packing.algorithms.forest_packing import collect_trees, forest_packing
 from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
 from gadgetopt.models.forest_packing.data.generate import topologies
 from gadgetopt.models.forest_packing.evaluate import evaluate
+from gadgetopt.models.forest_packing.heuristics.packing_to_gap import packing_to_gap
+from gadgetopt.models.forest_packing.heuristics.unpolished_packing import unpolished_packing
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.packing import required_shares
 from gadgetopt.models.forest_packing.proving.certificate.check import check_bound
 from gadgetopt.models.forest_packing.subproblems.price_oracles import UndirectedOracle, make_oracle
+from gadgetopt.system.methods import find_method
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate
@@ -34,6 +38,10 @@ SEEDS = st.integers(0, 10**6)
 
 def run(instance, limits=None, **parameters):
     return forest_packing(instance, limits or Limits(), np.random.default_rng(0), **parameters)
+
+
+def unpolished(instance, **parameters):
+    return unpolished_packing(instance, Limits(), np.random.default_rng(0), **parameters)
 
 
 def checked_rate(instance, outcome):
@@ -63,9 +71,8 @@ def test_rate_and_bound_enclose_the_optimum(seed):
 def test_theory_scaling_keeps_the_theorem_and_congestion_scaling_is_no_worse(seed, eps):
     instance = random_instance(seed, max_workers=3, max_switches=1)
     best = optimal_rate(instance)
-    plain = {"eps": eps, "polish": False, "prune": 0.0}
-    theory = checked_rate(instance, run(instance, scaling="theory", **plain))
-    congestion = checked_rate(instance, run(instance, **plain))
+    theory = checked_rate(instance, unpolished(instance, eps=eps, scaling="theory"))
+    congestion = checked_rate(instance, unpolished(instance, eps=eps))
     assert float(theory) >= (1 - eps) ** 2 * best * (1 - 1e-6)
     assert float(congestion) >= (1 - eps) ** 2 * best * (1 - 1e-6)
     oracle = make_oracle(instance)
@@ -224,9 +231,14 @@ def test_scaling_prices_down_changes_nothing(monkeypatch):
 
 
 def test_wrong_parameters_are_named():
-    for wrong in ({"eps": 1.0}, {"prune": 1.0}, {"scaling": "none"}):
+    for method, wrong in (
+        (run, {"eps": 1.0}),
+        (run, {"prune": 1.0}),
+        (unpolished, {"eps": 0.0}),
+        (unpolished, {"scaling": "none"}),
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            run(known("H2"), **wrong)
+            method(known("H2"), **wrong)
 
 
 def test_the_same_call_returns_the_same_plan():
@@ -243,6 +255,26 @@ def test_a_large_torus_takes_a_certified_gap_of_two_per_cent_and_no_more_trees_t
         for link in torus.links
     )
     instance = ForestPackingInstance(workers=torus.workers, links=links)
-    outcome = run(instance, target_gap=0.03)
+    outcome = packing_to_gap(instance, Limits(), rng, target_gap=0.03)
     assert checked_rate(instance, outcome) * Fraction(102, 100) >= outcome.dual_bound
     assert len(outcome.solution.trees) <= len(torus.links)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "method"),
+    [
+        ("target_gap=0.02", "packing_to_gap"),
+        ("scaling=theory", "unpolished_packing"),
+        ("polish=false:prune=0.0", "unpolished_packing"),
+    ],
+)
+def test_former_parameters_are_refused_with_the_method_that_has_them(parameters, method):
+    with pytest.raises(InputError, match=f"is now the method '{method}'"):
+        find_method(PROBLEM, f"forest_packing:{parameters}")
+    assert find_method(PROBLEM, method)
+
+
+def test_a_gap_of_zero_is_the_packing_itself():
+    instance = known("DGX-1V")
+    outcome = packing_to_gap(instance, Limits(), np.random.default_rng(0), target_gap=0.0)
+    assert outcome.solution == run(instance).solution

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.forest_packing.algorithms import plain, schedule
-from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
+from gadgetopt.models.forest_packing.heuristics.unpolished_packing import unpolished_packing
 from gadgetopt.models.forest_packing.subproblems import roots
 from gadgetopt.models.forest_packing.subproblems.price_oracles import make_oracle
 from gadgetopt.system.result import Limits
@@ -42,7 +42,7 @@ def test_the_fast_plan_has_the_printed_roots_and_rates():
         rng = np.random.default_rng(seed)
         instance = symmetric(rng, int(rng.integers(2, 6)))
         printed = plain.forest_packing(instance, 0.3, 0.0)
-        fast = forest_packing(instance, Limits(), rng, eps=0.3, polish=False, prune=0.0).solution
+        fast = unpolished_packing(instance, Limits(), rng, eps=0.3).solution
         R = sum(x for _, _, x in printed)
         total = sum(float(tree.rate_gbyte_per_s) for tree in fast.trees)
         assert total == pytest.approx(R, rel=1e-6)
