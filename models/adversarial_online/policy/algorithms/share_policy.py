@@ -21,7 +21,7 @@ def share_policy(
     *,
     draw: Literal["seed", "static"] = "seed",
 ) -> MethodOutcome:
-    r"""Return the shares (1) as a lottery over tables.
+    r"""Return the shares (1) as a lottery over tables. The same result as `plain`, tested.
 
     A share :math:`1/\alpha^*` of the units is for all levels, :math:`(1 - l_{j-1}/l_j)/\alpha^*`
     for level j and above, with

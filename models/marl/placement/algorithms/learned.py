@@ -36,6 +36,8 @@ def learned(
 ) -> MethodOutcome:
     """Place task after task as a policy says, which knows who is still waiting.
 
+    With the parameters' defaults it is the same result as `plain`, tested.
+
     Parameters
     ----------
     policy : str
