@@ -106,14 +106,12 @@ def algorithm_2(
     """Run step 6 as printed: return the first accepted draw, or else that of least overload.
 
     Among draws of equal overload the most valuable one is returned (reconstructed). After `relax`
-    with HiGHS it is the same result as `plain`, tested, where there is one resource: of several
-    resources, the smallest beta is taken for all.
+    with HiGHS it is the same result as `plain`, tested.
     """
     samples = draw(problem, relaxation.decomposition.mappings, attempts, rng)
     factors = relaxation.factors
     least = ALPHA * relaxation.value
-    # One factor for all resources: the theorem's holds for each of them.
-    first = accepted(samples, least, min(factors.beta), factors.gamma)
+    first = accepted(samples, least, factors.beta, factors.gamma)
     return first or min(samples, key=lambda sample: (sample.overload, -sample.value))
 
 

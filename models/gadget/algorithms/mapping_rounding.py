@@ -21,7 +21,7 @@ from ..subproblems.loads import (
     Loads,
     loads_of,
     no_loads,
-    overload,
+    overloads,
 )
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
@@ -41,14 +41,20 @@ class Sample:
     mappings : tuple of Mapping
     value : float
         P, the sum of pi over the mappings drawn.
-    node_factor, link_factor : float
+    node_factors : tuple of float, one for each resource
+    link_factor : float
         Largest ratio of load to capacity, of servers and of links; above 1 it is infeasible.
     """
 
     mappings: tuple[Mapping, ...]
     value: float
-    node_factor: float
+    node_factors: tuple[float, ...]
     link_factor: float
+
+    @property
+    def node_factor(self) -> float:
+        """The largest of the servers' factors."""
+        return max(self.node_factors)
 
     @property
     def overload(self) -> float:
@@ -73,20 +79,17 @@ def draw(
             total.add(loads[j][k])
             value += float(problem.jobs[j].gain[mapping.size])
             drawn.append(mapping)
-        samples.append(Sample(tuple(drawn), value, *overload(terms, total)))
+        samples.append(Sample(tuple(drawn), value, *overloads(terms, total)))
     return samples
 
 
 def accepted(
-    samples: Sequence[Sample], least_value: float, node_factor: float, link_factor: float
+    samples: Sequence[Sample], least_value: float, beta: Sequence[float], gamma: float
 ) -> Sample | None:
-    """Return the first draw that Algorithm 2 accepts."""
+    """Return the first draw that Algorithm 2 accepts: each resource keeps its own beta."""
     for sample in samples:
-        if (
-            sample.value >= least_value
-            and sample.node_factor <= node_factor
-            and sample.link_factor <= link_factor
-        ):
+        within = all(f <= b for f, b in zip(sample.node_factors, beta, strict=True))
+        if sample.value >= least_value and within and sample.link_factor <= gamma:
             return sample
     return None
 

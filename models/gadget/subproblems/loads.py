@@ -88,7 +88,17 @@ def overload(terms: Terms, loads: Loads) -> tuple[float, float]:
     The first is over servers, the second over links; infinite if an element without capacity is
     loaded.
     """
-    return _worst(loads.server, terms.capacity), _worst(loads.link, terms.link_mbps)
+    node, link = overloads(terms, loads)
+    return max(node), link
+
+
+def overloads(terms: Terms, loads: Loads) -> tuple[tuple[float, ...], float]:
+    """Return the largest ratio of load to capacity of servers for each resource, and of links."""
+    node = tuple(
+        _worst(load, capacity)
+        for load, capacity in zip(loads.server.T, terms.capacity.T, strict=True)
+    )
+    return node, _worst(loads.link, terms.link_mbps)
 
 
 def _worst(load: Ints, capacity: Ints) -> float:
