@@ -26,10 +26,10 @@ from gadgetopt.models.a_srpt.data.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.instance import ASrptInstance
 from gadgetopt.models.a_srpt.proving.certificate.start_costs import better_starts
 from gadgetopt.models.a_srpt.proving.exact.pool_program import solve_program
+from gadgetopt.models.a_srpt.proving.exact.pool_search import pool_schedule
 from gadgetopt.models.a_srpt.proving.exact.server_assignment import servers_for
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
-from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status

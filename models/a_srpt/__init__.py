@@ -59,7 +59,6 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
-        *formulations.METHODS,
         *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,

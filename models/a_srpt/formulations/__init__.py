@@ -1,14 +1,13 @@
 """The models on paper.
 
 - `time_indexed`: starts and configurations tick by tick; its pool relaxation and that by template.
-- `cp_model`, `cp`: models A and B of (F) and the cumulative model of the pool, in CP-SAT.
-- `mapping`, `mapping_cut`, `mapping_cp`: the mapping problem of one job: the bilinear statement and
-  the MILP (M), the minimum cut, and both in CP-SAT. They have no method of their own; the page says
-  how they are used.
+- `cp_model`: models A and B of (F) and the cumulative model of the pool, in CP-SAT.
+- `mapping`, `mapping_cut`: the mapping problem of one job: the bilinear statement and the MILP (M),
+  and the minimum cut. They have no method of their own; the page says how they are used.
 - `horizon`: by when a schedule has ended.
 """
 
-from gadgetopt.system.declaration import Formulation, Method, Parts
+from gadgetopt.system.declaration import Formulation, Parts
 
 part: Parts = Parts(__name__)
 
@@ -42,35 +41,5 @@ FORMULATIONS = (
         build=part("time_indexed:build_templates"),
         decode=None,
         backends=("highs", "cpsat"),
-    ),
-)
-
-METHODS = (
-    Method(
-        name="cp_configurations",
-        kind="exact",
-        summary="model A: an optional interval for every configuration (native CP-SAT)",
-        reference="model A (reconstructed)",
-        run=part("cp:cp_configurations"),
-        formulation="cp_configurations",
-        backend="cpsat",
-    ),
-    Method(
-        name="cp_demands",
-        kind="exact",
-        summary="model B: GPUs on every server as variables, a table, the pool (native CP-SAT)",
-        reference="model B (reconstructed)",
-        run=part("cp:cp_demands"),
-        formulation="cp_demands",
-        backend="cpsat",
-    ),
-    Method(
-        name="cp_pool",
-        kind="relaxation",
-        summary="the pool relaxation, one cumulative constraint (native CP-SAT)",
-        reference="(P) (reconstructed)",
-        run=part("cp:cp_pool"),
-        formulation="cp_pool",
-        backend="cpsat",
     ),
 )

@@ -42,35 +42,17 @@ from ...baselines.policies import spwf
 from ...formulations.cp_model import ScheduleModel
 from ...heuristics.a_srpt_workload import a_srpt_workload
 from ...instance import ASrptInstance
-from ...relaxations import (
-    Pool,
-    pool_of,
-)
+from ...relaxations import Pool, pool_of
 from ...subproblems.configurations import Configurations
-from ...subproblems.pool_search import pool_schedule
-from ...subproblems.serial_schedule import (
-    Schedule,
-    first_schedule,
-    serial_schedule,
-)
+from ...subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..bounds.outcome import step_proof
 from ..bounds.price import price_bound
-from ..certificate.check import (
-    ASrptCertificate,
-    ClusterStates,
-    PoolStates,
-    Prices,
-    check_bound,
-)
+from ..certificate.check import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
 from ..certificate.cluster_exhaustion import none_cheaper
 from ..certificate.price_checks import StepPrices
 from ..certificate.start_costs import better_starts
-from .pool_program import (
-    first_steps,
-    price_ticks,
-    solve_program,
-    ticks_of,
-)
+from .pool_program import first_steps, price_ticks, solve_program, ticks_of
+from .pool_search import pool_schedule
 from .pool_states import MOST_STATES as MOST_POOL_STATES
 from .pool_states import improved_by_states
 from .server_assignment import servers_for

@@ -7,7 +7,6 @@ import pytest
 
 from gadgetopt.models.a_srpt.data.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.formulations import mapping, mapping_cut
-from gadgetopt.models.a_srpt.formulations.mapping_cp import MappingModel
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
 from gadgetopt.solvers import solve_model
@@ -15,6 +14,7 @@ from gadgetopt.system.result import Limits, Status
 
 from ..brute_force import best_mapping, cluster_of
 from ..hand_checked import H1, H2
+from .mapping_cp import MappingModel
 
 CASES = [(seed, (2, 2, 1, 1) if seed % 3 else (3, 2, 1)) for seed in range(24)]
 

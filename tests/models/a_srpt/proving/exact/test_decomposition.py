@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.a_srpt import PROBLEM
-from gadgetopt.models.a_srpt.data.generate.presets import (
-    paper,
-    pool,
-    quickstart,
-)
+from gadgetopt.models.a_srpt.data.generate.presets import paper, pool, quickstart
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 from gadgetopt.models.a_srpt.proving.certificate import start_costs
@@ -23,22 +19,19 @@ from gadgetopt.models.a_srpt.proving.exact.pool_program import (
     price_ticks,
     solve_program,
 )
+from gadgetopt.models.a_srpt.proving.exact.pool_search import (
+    Decoder,
+    pool_schedule,
+)
 from gadgetopt.models.a_srpt.relaxations import pool_of
-from gadgetopt.models.a_srpt.subproblems.pool_search import Decoder, pool_schedule
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ...brute_force import (
-    optimum,
-    tiny,
-)
+from ...brute_force import optimum, tiny
 from ...hand_checked import small
-from ...rigid_jobs import (
-    cluster_optimum,
-    fragmented,
-)
+from ...rigid_jobs import cluster_optimum, fragmented
 
 
 def run(instance, limits, **parameters):

@@ -10,9 +10,9 @@ from gadgetopt.models.a_srpt.proving.exact.pool_program import (
     price_ticks,
     solve_program,
 )
+from gadgetopt.models.a_srpt.proving.exact.pool_search import pool_schedule
 from gadgetopt.models.a_srpt.proving.exact.pool_states import improved_by_states
 from gadgetopt.models.a_srpt.relaxations import pool_of
-from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

@@ -16,7 +16,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 
-from ..relaxations import Pool
+from ...relaxations import Pool
 
 #: Steps of an annealing: as many for each job, but no more in all.
 STEPS_A_JOB, LONGEST_ANNEALING = 120, 4000

@@ -13,12 +13,15 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..instance import ASrptInstance
-from ..relaxations import pool_of
-from ..subproblems.configurations import Configurations
-from ..subproblems.pool_search import pool_schedule
-from ..subproblems.serial_schedule import Schedule, first_schedule
-from .cp_model import ScheduleModel
+from ...formulations.cp_model import ScheduleModel
+from ...instance import ASrptInstance
+from ...relaxations import pool_of
+from ...subproblems.configurations import Configurations
+from ...subproblems.serial_schedule import (
+    Schedule,
+    first_schedule,
+)
+from .pool_search import pool_schedule
 
 #: CP-SAT refuses sums near 2^63.
 MOST_COST = 2**60
