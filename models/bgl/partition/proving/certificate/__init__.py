@@ -2,4 +2,5 @@
 
 - `check`: the types of certificates, `check_bound`, stars, isolating cuts, eigenvalues.
 - `cuts`: inequalities that every partition satisfies, and trees of cases.
+- `partial_partitions`: eliminations; `partial_loops`, where there are many states.
 """

@@ -3,8 +3,8 @@ r"""Certificates of lower bounds on the cost of a partition, and their check in 
 Weights are scaled to whole numbers, rounded down where that is impossible; all bounds below are
 those of the scaled weights, divided by the scale.
 
-* `Elimination`: an order of the branched nodes, and what is forgotten; the check runs the
-  elimination again (`elimination.py`).
+* `Elimination`: an order of the branched nodes, and what is forgotten; the check goes through
+  their partitions on its own (`partial_partitions`).
 * `Stars`: a node with more neighbours than fit into its part loses the lightest ones.
 * `IsolatingCuts`: for every training node t a price :math:`\lambda_t`. Its part S has at most
   :math:`C_T` training nodes, so what is cut around it is at least
@@ -43,17 +43,16 @@ from gadgetopt.pieces.graphs.flows import FlowNetwork
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 from ...instance import BglPartitionInstance
-from ..elimination import Elimination as EliminationRun
-from ..terms import terms_of
 from .cuts import (
     Cut,
     Cuts,
     priced,
     tree_bound,
 )
+from .partial_partitions import Branched, least_cost, least_cost_of_two
 
-#: Partial partitions of a step, nodes of a matrix, and pairs times training nodes of a check.
-MOST_STATES, MOST_MATRIX, MOST_FLOW = 2**22, 1500, 10**8
+#: Nodes of a matrix, and pairs times training nodes of a check.
+MOST_MATRIX, MOST_FLOW = 1500, 10**8
 #: Bits of the entries of a fixed-point matrix.
 MATRIX_BITS = 58
 
@@ -169,18 +168,17 @@ def _cut(instance: BglPartitionInstance, proof: Cuts) -> Fraction | None:
 
 
 def _eliminated(instance: BglPartitionInstance, proof: Elimination) -> Fraction:
-    terms = terms_of(instance, every_node=proof.every_node)
-    if sorted(proof.order) != sorted(terms.pairs):
-        raise ValueError(f"order: expected each of the {len(terms.pairs)} branched nodes once")
+    branched = Branched.of(instance, every_node=proof.every_node)
+    if sorted(proof.order) != sorted(branched.pairs):
+        raise ValueError(f"order: expected each of the {len(branched.pairs)} branched nodes once")
     if len(proof.forgotten) > len(proof.order):
         raise ValueError(f"forgotten: {len(proof.forgotten)} for {len(proof.order)} steps")
-    forgotten = (*proof.forgotten, *((),) * (len(proof.order) - len(proof.forgotten)))
     most = int(instance.pair_weights.scaled.sum()) + 1
     if proof.at_least is not None:
         most = min(most, math.floor(proof.at_least * instance.pair_weights.scale))
-    run = EliminationRun(terms, proof.order, most, placed=proof.placed)
-    found = run.run(MOST_STATES, forgotten, expand_at_most=MOST_STATES, history=proof.placed)
-    return Fraction(found.bound)
+    if proof.placed:
+        return Fraction(least_cost_of_two(branched, proof.order, most))
+    return Fraction(least_cost(branched, proof.order, proof.forgotten, most))
 
 
 # -- counting --------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_loads_are_most_unequal_where_parts_are_full(count, most, squares):
     ("proof", "message"),
     [
         (Elimination(order=(2, 2)), "order: expected each of the 2 branched nodes once"),
-        (Elimination(order=(2, 5), forgotten=((0,),)), r"forget\[0\]: 0 is not in the frontier"),
+        (Elimination(order=(2, 5), forgotten=((0,),)), r"forgotten\[0\]: 0 is not in the frontier"),
         (Elimination(order=(2, 5), forgotten=((), (), ())), "forgotten: 3 for 2 steps"),
         (IsolatingCuts(prices=(1,)), "prices: 1 for 2 training nodes"),
         (Eigenvalue(nodes=(0, 9), diagonal=(1, 1)), "nodes: expected different nodes"),

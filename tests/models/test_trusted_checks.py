@@ -1,0 +1,108 @@
+"""What a check of a certificate rests on: no solver, no search for the proof, and lines as told.
+
+`python benchmarks/trusted_lines.py --write` brings the rows of the pages up to date.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from gadgetopt.system.registry import problem
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location("lines", ROOT / "benchmarks/trusted_lines.py")
+lines = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(lines)
+
+SYSTEMS = [p.name for p in lines.checked()]
+SOLVERS = {"highspy", "ortools", "pyomo", "pyscipopt", "scipy.optimize"}
+#: Pieces and parts of the toolkit that a check may use: each is a check itself, or states what an
+#: instance says.
+TRUSTED = {
+    "gadgetopt.pieces.graphs.cheapest_trees",  # shares no code with the search for trees
+    "gadgetopt.pieces.graphs.undirected_costs",
+    "gadgetopt.pieces.graphs.flows",  # any flow with an equal cut is proved by it
+    "gadgetopt.pieces.knapsack.proofs.exhaustion",
+    "gadgetopt.pieces.utility",
+    "gadgetopt.proofs.files",
+    "gadgetopt.proofs.model",
+    "gadgetopt.proofs.tree_kernel",
+}
+#: Rooms below the paper's line, and of the paper, that a check has no business in.
+SEARCHES = {"algorithms", "baselines", "bounds", "data", "exact", "formulations", "heuristics"}
+#: Parts of checks that still lie elsewhere, by file: they state what an instance says, or bound
+#: what is left of it.
+PARTS = {
+    "adversarial_online_policy": {"offline", "prices", "responses"},
+    "adversarial_online_run": {"offline", "price_bound", "prices", "whole"},
+    "adversarial_online_sequence": {"adversary", "offline", "prices"},
+    "adsp_rates": {"workers"},
+    "adsp_training": {"workers"},
+    "forest_packing": {"price_bound"},
+    "gadget": {
+        "bandwidth_tightening", "epochs", "hull", "knapsack_bound", "max_ring", "slot_problem",
+    },
+    "marl_placement": {"cluster", "contents"},
+    "marl_queueing": {"cluster", "exhaustion", "slot_ways"},
+}  # fmt: skip
+#: Checks that run functions of the search itself: a fault there would be certified.
+RUNS_THE_SEARCH = {
+    "bgl_cache": {"intervals", "ordering", "prefix_search", "reload_tables", "sweep"},
+    "dapple": {"pipeline"},
+    "oneflow_sbp": {
+        "classes", "dominance", "elimination", "graph", "label_graph", "lagrangian", "messages",
+        "min_marginals", "order", "reweighted",
+    },
+    "spp": {"pipeline"},
+}  # fmt: skip
+
+
+def test_systems_are_found():
+    assert len(SYSTEMS) == 21
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_no_check_reaches_a_solver(name):
+    for module in lines.reached(lines.check_module(problem(name))):
+        assert not module.startswith("gadgetopt.solvers"), module
+        tree = ast.parse(lines.path_of(module).read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [f"{node.module}", *(f"{node.module}.{a.name}" for a in node.names)]
+            used = {n for n in names if any(f"{n}.".startswith(f"{s}.") for s in SOLVERS)}
+            assert not used, (module, used)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_no_check_reaches_what_searches_for_its_proof(name):
+    package = lines.check_module(problem(name)).rpartition(".proving")[0]
+    package = package or lines.check_module(problem(name)).rpartition(".")[0]
+    allowed = PARTS.get(name, set()) | RUNS_THE_SEARCH.get(name, set())
+    for module in lines.reached(lines.check_module(problem(name))):
+        *rooms, file = module.removeprefix(f"{package}.").split(".")
+        if module.startswith("gadgetopt.pieces.") or module.startswith("gadgetopt.proofs."):
+            assert module in TRUSTED or set(module.split(".")) & allowed, module
+        elif module.startswith("gadgetopt.models."):
+            assert not set(rooms) & SEARCHES, module
+            apart = not rooms or "certificate" in rooms or rooms == ["checks"]
+            assert apart or file == "certificate" or file in allowed, module
+
+
+@pytest.mark.parametrize("page", sorted({lines.page_of(p) for p in lines.checked()}), ids=str)
+def test_a_page_says_how_many_lines_its_checks_rest_on(page):
+    assert lines.ROW.findall(page.read_text(encoding="utf-8")) == lines.rows_of(page).split("\n\n")
+
+
+def test_no_method_claims_that_its_bound_is_verified():
+    claims = [
+        path
+        for path in sorted((ROOT / "models").rglob("*.py"))
+        if re.search(r"Voucher\.VERIFIED|[\"']verified[\"']", path.read_text(encoding="utf-8"))
+    ]
+    assert claims == []
