@@ -23,9 +23,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from gadgetopt.models.marl.placement.generate.presets import leaf_spine, single_rack, single_tasks
+from gadgetopt.models.marl.placement.data.generate.presets import (
+    leaf_spine,
+    single_rack,
+    single_tasks,
+)
 from gadgetopt.models.marl.placement.instance import PlacementInstance
-from gadgetopt.models.marl.queueing.generate.presets import poisson
+from gadgetopt.models.marl.queueing.data.generate.presets import poisson
 from gadgetopt.models.marl.subproblems.contents import lots_of
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model

@@ -21,16 +21,19 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.models.marl.placement.algorithms.learned import learned
-from gadgetopt.models.marl.placement.baselines.lns import lns
-from gadgetopt.models.marl.placement.baselines.local_search import local_search
 from gadgetopt.models.marl.placement.baselines.rules import by_rule
+from gadgetopt.models.marl.placement.data.learning.actor_critic import actor_critic
+from gadgetopt.models.marl.placement.data.learning.cloning import clone
+from gadgetopt.models.marl.placement.data.learning.examples import (
+    LOADS,
+    draw,
+)
+from gadgetopt.models.marl.placement.data.learning.linear import linear
+from gadgetopt.models.marl.placement.data.learning.rollouts import rollouts
 from gadgetopt.models.marl.placement.evaluate import evaluate
+from gadgetopt.models.marl.placement.heuristics.lns import lns
+from gadgetopt.models.marl.placement.heuristics.local_search import local_search
 from gadgetopt.models.marl.placement.instance import PlacementInstance
-from gadgetopt.models.marl.placement.learning.actor_critic import actor_critic
-from gadgetopt.models.marl.placement.learning.cloning import clone
-from gadgetopt.models.marl.placement.learning.examples import LOADS, draw
-from gadgetopt.models.marl.placement.learning.linear import linear
-from gadgetopt.models.marl.placement.learning.rollouts import rollouts
 from gadgetopt.models.marl.subproblems.interference_model import (
     Model,
     Perceptron,

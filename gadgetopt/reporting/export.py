@@ -96,10 +96,10 @@ def _exact_text(model: Any) -> str:
 
 def _cpsat_text(model: Any) -> str:
     from gadgetopt.solvers.compiler import TriviallyInfeasibleError
-    from gadgetopt.solvers.cpsat_translation import translate
-    from gadgetopt.solvers.integer_bounds import find_bounds
-    from gadgetopt.solvers.integer_form import integer_form
     from gadgetopt.solvers.standard_form import compile_model
+    from gadgetopt.solvers.to_cpsat.integer_bounds import find_bounds
+    from gadgetopt.solvers.to_cpsat.integer_form import integer_form
+    from gadgetopt.solvers.to_cpsat.translation import translate
 
     try:
         integers = integer_form(compile_model(model))

@@ -8,7 +8,7 @@ recheck              an incumbent checked against rows and bounds, without the s
 highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
 columns              the columns of a restricted master, and what each stands for
-cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
+cpsat                CP-SAT (to_cpsat: the model in integers)
 through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK; nonlinear models
 formulations         formulations as methods: the gate of all models, backends, options, measures
 dual_bounds          dual bounds of linear programs from duals, in exact arithmetic

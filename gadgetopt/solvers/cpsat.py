@@ -20,13 +20,18 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
-from gadgetopt.solvers.cpsat_translation import Scaling, Translation, translate
 from gadgetopt.solvers.formulations.options import set_cpsat
-from gadgetopt.solvers.integer_bounds import find_bounds
-from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improving_ray, satisfies
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm, recession_form
+from gadgetopt.solvers.to_cpsat.integer_bounds import find_bounds
+from gadgetopt.solvers.to_cpsat.integer_form import (
+    IntegerForm,
+    integer_form,
+    is_improving_ray,
+    satisfies,
+)
+from gadgetopt.solvers.to_cpsat.translation import Scaling, Translation, translate
 from gadgetopt.system.result import (
     Limits,
     Status,

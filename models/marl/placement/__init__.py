@@ -2,12 +2,13 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `features`
+- `instance`, `evaluate`, `features`
 - `formulations`: F1 on tasks and servers, F2 on contents of servers
-- `bounds`, `exact`
-- `algorithms`: the learned scheduler at work; `learning`: its trainings
-- `baselines`: placement rules, local search
-- `generate`, `importers`, `pictures`
+- `algorithms`: the learned scheduler at work
+- `baselines`: placement rules
+- `heuristics`: a rule and searches of ours
+- `proving`: certificates, bounds, the search that closes the gap
+- `data`: generators, importers, the scheduler's trainings; `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
@@ -15,15 +16,13 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 from . import (
     algorithms,
     baselines,
-    bounds,
-    exact,
     formulations,
-    generate,
-    importers,
-    learning,
+    heuristics,
     pictures,
     statements,
 )
+from .data import generate, importers, learning
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -46,8 +45,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:PlacementCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:PlacementCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="price_and_close",
     default_methods=(
         "tetris",
@@ -66,9 +65,10 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
     trainers=learning.TRAINERS,

@@ -2,17 +2,25 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `features`
+- `instance`, `evaluate`, `features`
 - `formulations`: F3, in slots
-- `exact`: search and bounds, then F3 on fewer slots
-- `bounds`: nobody disturbed; one machine, shortest remaining first
 - `baselines`: queue rules with placement rules
-- `generate`, `pictures`
+- `heuristics`: a rule and a search of ours
+- `proving`: certificates; bounds (nobody disturbed; one machine, shortest remaining first); search
+  and bounds, then F3 on fewer slots
+- `data`: generators; `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, bounds, exact, formulations, generate, pictures
+from . import (
+    baselines,
+    formulations,
+    heuristics,
+    pictures,
+)
+from .data import generate
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -35,8 +43,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:QueueingCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate.check:QueueingCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="search_and_close",
     default_methods=(
         "tetris",
@@ -52,9 +60,10 @@ PROBLEM = Problem(
     formulations=formulations.FORMULATIONS,
     methods=(
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
 )

@@ -8,15 +8,15 @@ import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.solvers.cpsat_translation import translate
-from gadgetopt.solvers.integer_bounds import find_bounds
-from gadgetopt.solvers.integer_form import (
+from gadgetopt.solvers.standard_form import TriviallyInfeasibleError, compile_model
+from gadgetopt.solvers.to_cpsat.integer_bounds import find_bounds
+from gadgetopt.solvers.to_cpsat.integer_form import (
     IntegerForm,
     integer_form,
     is_improving_ray,
     satisfies,
 )
-from gadgetopt.solvers.standard_form import TriviallyInfeasibleError, compile_model
+from gadgetopt.solvers.to_cpsat.translation import translate
 
 
 def binary_model(row) -> pyo.ConcreteModel:

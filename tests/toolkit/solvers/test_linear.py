@@ -13,11 +13,11 @@ from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
 from gadgetopt.solvers.exact_form import ExactReader
-from gadgetopt.solvers.integer_form import integer_form
 from gadgetopt.solvers.linear import checked
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recheck import violated, within_bounds
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.solvers.to_cpsat.integer_form import integer_form
 from gadgetopt.system.result import Limits, Status
 
 BACKENDS = ["cpsat", "highs"]

@@ -45,13 +45,6 @@ def lif(
     return by_rule(instance, limits, rng, "lif", order)
 
 
-def greedy_jct(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
-) -> MethodOutcome:
-    """Place each task where the completion times of all placed jobs grow least."""
-    return by_rule(instance, limits, rng, "greedy_jct", order)
-
-
 def random(
     instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
 ) -> MethodOutcome:

@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.result import Limits
 
-from ..baselines.lns import lns
 from ..baselines.rules import by_rule
-from ..certificate import alone_bound
 from ..evaluate import evaluate
+from ..heuristics.lns import lns
 from ..instance import PlacementInstance, PlacementSolution
+from ..proving.certificate.check import alone_bound
 
 #: Numbers of servers that are tried, and rounds of the search for each.
 MOST_POINTS, ROUNDS = 16, 100

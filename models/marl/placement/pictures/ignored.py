@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from gadgetopt.reporting.figures import BRIGHT, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.result import Limits
 
-from ..baselines.lns import lns
 from ..evaluate import evaluate
+from ..heuristics.lns import lns
 from ..instance import PlacementInstance, PlacementSolution
 
 #: Factors of the table of interference, rounds and seconds of the search at each.

@@ -1,7 +1,6 @@
-"""Queues served by placement rules, and a search over the order of the jobs.
+"""Queues served by placement rules: Tetris, packing, load balancing, least interference, random.
 
-- `rules`: Tetris, packing, load balancing, least interference first, least completion time, random.
-- `order_search`: the best of all, and jobs that change places.
+rules: all of them, on one pattern.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -49,15 +48,6 @@ METHODS = (
         choices=_ORDER_CHOICES,
     ),
     Method(
-        name="greedy_jct",
-        kind="online",
-        summary="each task where the completion times of all placed jobs grow least",
-        reference="this project",
-        run=part("rules:greedy_jct"),
-        parameters=_ORDER,
-        choices=_ORDER_CHOICES,
-    ),
-    Method(
         name="random",
         kind="online",
         summary="each task on a random server with room",
@@ -65,15 +55,6 @@ METHODS = (
         run=part("rules:random"),
         parameters=_ORDER,
         choices=_ORDER_CHOICES,
-        stochastic=True,
-    ),
-    Method(
-        name="order_search",
-        kind="heuristic",
-        summary="the best of all rules and orders, then jobs change places in the order",
-        reference="this project",
-        run=part("order_search:order_search"),
-        parameters={"rounds": 200},
         stochastic=True,
     ),
 )

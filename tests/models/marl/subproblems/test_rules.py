@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.models.marl.placement.generate import presets
+from gadgetopt.models.marl.placement.data.generate import presets
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
 from gadgetopt.models.marl.subproblems.orders import ORDERS, in_order
 from gadgetopt.models.marl.subproblems.placers import placer_of

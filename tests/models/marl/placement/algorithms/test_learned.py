@@ -5,9 +5,12 @@ import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.marl.placement.algorithms.learned import learned
+from gadgetopt.models.marl.placement.data.generate.presets import (
+    leaf_spine,
+    tiny,
+)
 from gadgetopt.models.marl.placement.evaluate import evaluate
-from gadgetopt.models.marl.placement.exact.price_and_close import price_and_close
-from gadgetopt.models.marl.placement.generate.presets import leaf_spine, tiny
+from gadgetopt.models.marl.placement.proving.exact.price_and_close import price_and_close
 from gadgetopt.models.marl.subproblems.learned.policies import SHIPPED
 from gadgetopt.system.result import Limits
 from gadgetopt.system.training import About, read_arrays, write_arrays

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.marl.placement.baselines.rules import by_rule
-from gadgetopt.models.marl.placement.generate import presets
+from gadgetopt.models.marl.placement.data.generate import presets
 from gadgetopt.models.marl.placement.instance import PlacementSolution
 from gadgetopt.models.marl.placement.pictures import how_many_servers, ignored, servers
 from gadgetopt.reporting.figures import RED, drawn

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.marl.queueing.baselines.order_search import order_search
 from gadgetopt.models.marl.queueing.baselines.rules import by_rule
+from gadgetopt.models.marl.queueing.data.generate import presets
 from gadgetopt.models.marl.queueing.evaluate import evaluate
-from gadgetopt.models.marl.queueing.generate import presets
+from gadgetopt.models.marl.queueing.heuristics.order_search import order_search
 from gadgetopt.models.marl.subproblems.orders import ORDERS
 from gadgetopt.models.marl.subproblems.rules import RULES
 from gadgetopt.system.result import Limits

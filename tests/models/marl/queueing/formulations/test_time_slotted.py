@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.marl.queueing.certificate import alone_bound, srpt_bound
+from gadgetopt.models.marl.queueing.data.generate.presets import poisson
 from gadgetopt.models.marl.queueing.evaluate import evaluate
 from gadgetopt.models.marl.queueing.formulations.time_slotted import (
     build,
     build_relaxation,
     decode,
 )
-from gadgetopt.models.marl.queueing.generate.presets import poisson
+from gadgetopt.models.marl.queueing.proving.certificate.check import (
+    alone_bound,
+    srpt_bound,
+)
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.models.marl.queueing.generate import presets
+from gadgetopt.models.marl.queueing.data.generate import presets
 from gadgetopt.models.marl.queueing.subproblems.events import simulate
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from gadgetopt.models.marl.placement.data.generate.presets import leaf_spine
 from gadgetopt.models.marl.placement.evaluate import evaluate
-from gadgetopt.models.marl.placement.generate.presets import leaf_spine
 from gadgetopt.models.marl.placement.instance import PlacementSolution
 from gadgetopt.models.marl.subproblems.learned import network
 from gadgetopt.models.marl.subproblems.learned.fabric import fabric_of

@@ -1,0 +1,1 @@
+"""Instances: generators, importers and the learned policies' trainings."""

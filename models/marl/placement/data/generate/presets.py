@@ -1,0 +1,120 @@
+"""Presets: random jobs on a rack, on a leaf-spine network, on a fat tree; and many alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ....subproblems.random_jobs import (
+    TASKS,
+    fat_tree_of,
+    jobs_for,
+    racks_of,
+    table,
+)
+from ...instance import PlacementInstance
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ....subproblems.cluster import Server
+
+
+def tiny(
+    rng: np.random.Generator, *, jobs: int = 4, servers: int = 3, gpus: int = 2, types: int = 2
+) -> PlacementInstance:
+    """Return an instance that enumeration solves."""
+    return _instance(rng, racks_of(1, servers, gpus, 4 * gpus), jobs, types, 1.0, (1, 1, 2))
+
+
+def quickstart(rng: np.random.Generator, *, jobs: int = 8, servers: int = 5) -> PlacementInstance:
+    """Return an instance on which rules are seldom optimal and every exact method is fast."""
+    return single_rack(rng, jobs=jobs, servers=servers)
+
+
+def single_rack(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 10,
+    servers: int = 5,
+    gpus: int = 4,
+    types: int = 4,
+    load: float = 1.0,
+) -> PlacementInstance:
+    """Return random jobs on the servers of one rack."""
+    return _instance(rng, racks_of(1, servers, gpus, 4 * gpus), jobs, types, load)
+
+
+def leaf_spine(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 12,
+    racks: int = 2,
+    servers_per_rack: int = 3,
+    gpus: int = 4,
+    types: int = 4,
+    load: float = 1.0,
+) -> PlacementInstance:
+    """Return random jobs on the racks of a leaf-spine network."""
+    servers = racks_of(racks, servers_per_rack, gpus, 4 * gpus)
+    return _instance(rng, servers, jobs, types, load)
+
+
+def fat_tree(
+    rng: np.random.Generator, *, jobs: int = 16, ports: int = 4, types: int = 4, load: float = 1.0
+) -> PlacementInstance:
+    """Return random jobs on a fat tree of k-port switches: k^3/4 servers, k/2 a rack."""
+    return _instance(rng, fat_tree_of(ports), jobs, types, load)
+
+
+def paper(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 60,
+    racks: int = 2,
+    servers_per_rack: int = 20,
+    types: int = 4,
+    load: float = 0.9,
+) -> PlacementInstance:
+    """Return a mixed load on tens of servers in racks (reconstructed)."""
+    return leaf_spine(
+        rng, jobs=jobs, racks=racks, servers_per_rack=servers_per_rack, types=types, load=load
+    )
+
+
+def single_tasks(
+    rng: np.random.Generator,
+    *,
+    classes: int = 4,
+    jobs: int = 800,
+    servers: int = 250,
+    gpus: int = 4,
+    iterations: tuple[int, ...] = (200, 500, 1000, 2000),
+) -> PlacementInstance:
+    """Return single-task jobs of a few classes, all jobs of a class alike."""
+    kinds = [
+        job.model_copy(update={"type": c, "iterations": int(rng.choice(list(iterations)))})
+        for c, job in enumerate(
+            jobs_for(rng, racks_of(1, classes), jobs=classes, types=1, tasks=(1,))
+        )
+    ]
+    room = servers * gpus
+    drawn = rng.integers(classes, size=min(jobs, room)).tolist()
+    return PlacementInstance(
+        servers=racks_of(1, servers, gpus, 4 * gpus),
+        jobs=tuple(kinds[c] for c in drawn),
+        interference=table(rng, classes),
+    )
+
+
+def _instance(
+    rng: np.random.Generator,
+    servers: tuple[Server, ...],
+    jobs: int,
+    types: int,
+    load: float,
+    tasks: Sequence[int] = TASKS,
+) -> PlacementInstance:
+    interference = table(rng, types)
+    drawn = jobs_for(rng, servers, jobs=jobs, types=types, load=load, tasks=tasks)
+    return PlacementInstance(servers=servers, jobs=drawn, interference=interference)

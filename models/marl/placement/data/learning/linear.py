@@ -1,0 +1,156 @@
+"""A linear score learned from optimal placements, without torch (reconstructed, section 5).
+
+Multinomial logistic regression over the choices of each decision: the loss is -log of the
+probability of what is right, plus a small ridge; every round does some gradient steps on all
+decisions, each weight scaled by its own gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats
+
+from ....subproblems.learned.policies import (
+    Linear,
+    Team,
+)
+from ....subproblems.learned.sight import SERVER_FEATURES
+from ....subproblems.orders import Order
+from .examples import (
+    Batch,
+    Lessons,
+    excess,
+    held_out_batches,
+)
+
+#: Weight of the squared weights in the loss.
+_RIDGE = 1e-4
+
+
+def linear(
+    seed: int,
+    *,
+    agents: int = 2,
+    order: Order = "big",
+    racks: int = 2,
+    servers_per_rack: int = 4,
+    example_servers_per_rack: int = 3,
+    examples: int = 100,
+    examples_per_round: int = 10,
+    epochs: int = 20,
+    steps: int = 50,
+    learning_rate: float = 0.3,
+    held_out: int = 40,
+    check_every: int = 4,
+) -> LinearTraining:
+    """Start the training.
+
+    Parameters
+    ----------
+    seed : int
+    agents, order, racks, ... : int or str
+        As in `Cloning`.
+    epochs, steps : int
+        Rounds after the examples are solved, and gradient steps in each.
+    learning_rate : float
+    """
+    lessons = Lessons(seed, Team(agents, order), racks, example_servers_per_rack, examples)
+    return LinearTraining(
+        lessons, examples_per_round, epochs, steps, learning_rate,
+        held_out_batches(seed, held_out, racks, servers_per_rack), check_every,
+    )  # fmt: skip
+
+
+class LinearTraining:
+    """Multinomial logistic regression in rounds; parameters are those of `linear`."""
+
+    examples_per_round: int
+    lessons: Lessons
+    learning_rate: float
+    steps: int
+    check_every: int
+    held_out: list[Any]
+
+    def __init__(
+        self,
+        lessons: Lessons,
+        examples_per_round: int,
+        epochs: int,
+        steps: int,
+        learning_rate: float,
+        held_out: list[Any],
+        check_every: int,
+    ):
+        self.lessons, self.examples_per_round = lessons, examples_per_round
+        self.lesson_rounds: int = -(-lessons.number // examples_per_round)
+        self.rounds: int = self.lesson_rounds + epochs
+        self.steps, self.learning_rate = steps, learning_rate
+        self.held_out, self.check_every = held_out, check_every
+        self.weights: Floats = np.zeros(SERVER_FEATURES + 1)
+        self.squares: Floats = np.zeros(SERVER_FEATURES + 1)
+
+    def round(self, k: int, rng: np.random.Generator) -> Mapping[str, float]:
+        """Solve examples, or do some gradient steps."""
+        if k < self.lesson_rounds:
+            self.lessons.solve(self.examples_per_round)
+            row: dict[str, float] = {"examples": len(self.lessons)}
+        else:
+            seen = choices(self.lessons.decisions, self.lessons.fabric.member)
+            row = {"loss": [self._step(*seen) for _ in range(self.steps)][-1]}
+        if k == 0 or (k + 1) % self.check_every == 0 or k + 1 == self.rounds:
+            scorer = Linear(self.weights)
+            row["held_out_excess"] = excess(self.held_out, scorer, self.lessons.team)
+        return row
+
+    def _step(self, seen: Floats, allowed: Any, right: Any) -> float:
+        logits = seen @ self.weights
+        log_allowed, share_allowed = _softmax(logits, allowed)
+        log_right, share_right = _softmax(logits, right)
+        pull = ((share_allowed - share_right)[..., None] * seen).sum(axis=1)
+        gradient = pull.mean(axis=0) + 2 * _RIDGE * self.weights
+        self.squares = self.squares + gradient**2
+        self.weights = self.weights - self.learning_rate * gradient / np.sqrt(self.squares + 1e-12)
+        return float((log_allowed - log_right).mean())
+
+    def state(self) -> dict[str, Any]:
+        """Return weights, squares of gradients, and the examples."""
+        return {
+            "weights": self.weights, "squares": self.squares, "examples": self.lessons.state()
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned."""
+        self.weights, self.squares = state["weights"], state["squares"]
+        self.lessons.restore(state["examples"])
+
+    def policy(self) -> dict[str, Floats]:
+        """Return the weights."""
+        return {"weights": self.weights}
+
+
+def choices(batch: Batch, member: Floats) -> tuple[Floats, Any, Any]:
+    """Return what is seen of every choice, shape (decisions, servers + agents, features + 1)."""
+    servers = batch.servers
+    count = member.shape[1]
+    # An agent's servers with room: those allowed to it, or to whom it may forward.
+    room = member[None] * (batch.fit[:, None, :])
+    shares = room / np.maximum(1e-12, room.sum(-1, keepdims=True))
+    means = shares @ servers
+    seen = np.zeros((len(batch), count + len(member), SERVER_FEATURES + 1))
+    seen[:, :count, :-1] = servers
+    seen[:, count:, :-1] = means
+    seen[:, count:, -1] = 1.0
+    return seen, batch.allowed, batch.right
+
+
+def _softmax(logits: Floats, among: Any) -> tuple[Floats, Floats]:
+    """Return the logarithm of the sum of exponentials among some choices, and their shares."""
+    masked = np.where(among, logits, -np.inf)
+    largest = masked.max(axis=1, keepdims=True)
+    grown = np.exp(masked - largest)
+    total = grown.sum(axis=1, keepdims=True)
+    return (np.log(total) + largest)[:, 0], grown / total

@@ -1,0 +1,82 @@
+"""The bounds: every job alone, and the configuration program's linear relaxation."""
+
+from __future__ import annotations
+
+import contextlib
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ...instance import PlacementInstance
+from ...subproblems.terms import Terms
+from ..certificate.check import (
+    Alone,
+    PlacementCertificate,
+    alone_bound,
+    certificate_of,
+    check_bound,
+)
+from .column_generation import (
+    ColumnGeneration,
+    Relaxation,
+)
+
+
+def alone(instance: PlacementInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the mean completion time of jobs that nobody disturbs."""
+    return MethodOutcome(
+        dual_bound=alone_bound(instance), certificate=PlacementCertificate(proof=Alone())
+    )
+
+
+def configuration_lp(
+    instance: PlacementInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return the optimum of (C1)-(C3), by column generation, with its prices as certificate.
+
+    Raises
+    ------
+    ModelRefused
+        If pricing needs too many states.
+    """
+    clock = Clock(limits)
+    generation = ColumnGeneration(Terms(instance), clock)
+    done = generation.run()
+    if done.infeasible:
+        return MethodOutcome(proved=Status.INFEASIBLE)
+    bound, certificate = certified(generation.terms, done)
+    return MethodOutcome(
+        dual_bound=bound,
+        certificate=certificate,
+        limit_hit=done.limit_hit,
+        notes={
+            "contents": sum(len(contents) for _, contents in generation.columns),
+            "rounds": generation.rounds,
+        },
+    )
+
+
+def certified(terms: Terms, done: Relaxation) -> tuple[Fraction, PlacementCertificate]:
+    """Return the better of the bounds of the prices and of every job alone, with its proof."""
+    bound, certificate = alone_bound(terms.instance), PlacementCertificate(proof=Alone())
+    price = done.last_price if done.price is None else done.price
+    if price is not None:
+        prices = certificate_of(price_of_jobs(terms, price))
+        with contextlib.suppress(ValueError):  # the check would take too long
+            proved = check_bound(terms.instance, prices)
+            if proved is not None and proved > bound:
+                return proved, prices
+    return bound, certificate
+
+
+def price_of_jobs(terms: Terms, price: Floats) -> list[float]:
+    """Return the price of a task of every job."""
+    of_job = [0.0] * len(terms.instance.jobs)
+    for lot, x in zip(terms.lots, price.tolist(), strict=True):
+        for j in lot.jobs:
+            of_job[j] = x
+    return of_job

@@ -1,0 +1,155 @@
+r"""Certificates of lower bounds on the mean job completion time, and their check in exact numbers.
+
+* `alone`: every job alone. An iteration takes :math:`t^0_j`, and
+  :math:`\beta^{rack}_j` more if no server holds all tasks, :math:`\beta^{cross}_j` more if no
+  rack does.
+* `prices`: any prices :math:`\pi_j` of the tasks of job j prove
+
+  .. math::
+      \frac{1}{|J|} \Bigl(\sum_j W_j t^0_j + \sum_j n_j \pi_j
+      - \sum_s \max\bigl(0, \max_P \sum_j \pi_j P_j - c_s(P)\bigr)\Bigr),
+
+  as a placement is a content P of every server, and costs no less than :math:`\sum_s c(P_s)`
+  (`subproblems/terms.py`). What a server's content can be worth is computed by the check itself
+  (`price_checks.py`). The duals of the configuration program make the strongest such proof.
+* `closing`: the same for a target above what prices prove. Contents that are worth too little are
+  in no placement that costs less than the target; over the others a tree bounds the integer program
+  (`closing_checks.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gadgetopt.numbers.exact import common_denominator
+from gadgetopt.proofs.files import unpacked
+from gadgetopt.proofs.tree_kernel import proved
+from gadgetopt.system.data import Certificate, Data, Rational
+
+from ....subproblems.cluster import forced_comm_s
+from ...instance import PlacementInstance
+from .closing import closing
+from .prices import priced
+
+#: Prices this near to a fraction with a denominator of at most `SIMPLE` become it; others are
+#: rounded to `DIGITS` digits. Any prices prove a bound, if not the same.
+SIMPLE, NEAR, DIGITS = 10**4, Fraction(1, 10**9), 12
+
+
+class Alone(Data):
+    """Every job alone."""
+
+    kind: Literal["alone"] = "alone"
+
+
+class Prices(Data):
+    """Prices in seconds of a task of every job; they may be negative."""
+
+    kind: Literal["prices"] = "prices"
+    prices: tuple[Rational, ...]
+
+
+class Closing(Data):
+    """A tree over the contents that prices leave.
+
+    Attributes
+    ----------
+    prices : tuple of Rational, shape (jobs,)
+        In seconds of a task.
+    target_s : Rational
+        The sum of completion times from which on contents are left out.
+    folded : bool
+        True if racks are left out of the program.
+    proof : str
+        The compressed text of the tree.
+    """
+
+    kind: Literal["closing"] = "closing"
+    prices: tuple[Rational, ...]
+    target_s: Rational
+    folded: bool
+    proof: str
+
+
+class PlacementCertificate(Certificate):
+    """A proof of a lower bound."""
+
+    proof: Annotated[Alone | Prices | Closing, Field(discriminator="kind")]
+
+
+def check_bound(instance: PlacementInstance, certificate: PlacementCertificate) -> Fraction | None:
+    """Return the lower bound in seconds that a certificate proves.
+
+    Raises
+    ------
+    ValueError
+        If there is not a price for every job, the tree is none, or the check would take too long.
+    """
+    if isinstance(certificate.proof, Alone):
+        return alone_bound(instance)
+    if isinstance(certificate.proof, Closing):
+        return closing_bound(instance, certificate.proof)
+    return priced_bound(instance, certificate.proof.prices)
+
+
+def alone_bound(instance: PlacementInstance) -> Fraction:
+    """Return the mean completion time of jobs that nobody disturbs."""
+    if not instance.jobs:
+        return Fraction(0)
+    classes = {server: len(members) for server, members in instance.server_classes.items()}
+    total = Fraction(0)
+    for job in instance.jobs:
+        total += job.iterations * (job.base_iteration_s + forced_comm_s(job, classes))
+    return total / len(instance.jobs)
+
+
+def priced_bound(instance: PlacementInstance, prices: tuple[Fraction, ...]) -> Fraction:
+    """Return the bound that prices prove.
+
+    Raises
+    ------
+    ValueError
+        If there is not a price for every job, or the check would take too long.
+    """
+    total, _ = priced(instance, prices)
+    return total / max(1, len(instance.jobs))
+
+
+def closing_bound(instance: PlacementInstance, proof: Closing) -> Fraction:
+    """Return the bound that a tree over the contents that prices leave proves.
+
+    Raises
+    ------
+    ValueError
+        If there is not a price for every job, the tree is none, or the check would take too long.
+    """
+    common_denominator([*proof.prices, proof.target_s])
+    model, least_s = closing(instance, proof.prices, proof.target_s, folded=proof.folded)
+    try:
+        least = proved(model, unpacked(proof.proof))
+    except ValueError as error:
+        raise ValueError(f"proof: {str(error).removeprefix('proof: ')}") from None
+    # Where the program has no placement, all of them reach the target.
+    tree_s = proof.target_s if least is None else model.bound(least)
+    total = max(least_s, min(proof.target_s, tree_s))
+    return total / max(1, len(instance.jobs))
+
+
+def certificate_of(price: Sequence[float]) -> PlacementCertificate:
+    """Return the certificate that prices of every job's tasks make."""
+    return PlacementCertificate(proof=Prices(prices=prices_of(price)))
+
+
+def prices_of(price: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return prices of every job's tasks as simple fractions."""
+    known: dict[float, Fraction] = {}
+    for x in price:
+        if x not in known:
+            simple = Fraction(x).limit_denominator(SIMPLE)
+            near = abs(simple - Fraction(x)) <= Fraction(abs(x)) * NEAR
+            known[x] = simple if near else Fraction(f"{x:.{DIGITS}g}")
+    return tuple(known[x] for x in price)

@@ -1,0 +1,1 @@
+"""What proves bounds and optima: certificates and their checks, bounds, exact methods."""

@@ -1,0 +1,35 @@
+"""Bounds by formula: every job alone, and the cluster as one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...instance import QueueingInstance
+from ..certificate.check import (
+    QueueingCertificate,
+    alone_bound,
+    srpt_bound,
+)
+
+
+def alone(instance: QueueingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the mean completion time of jobs that nobody disturbs and that never wait."""
+    return MethodOutcome(
+        dual_bound=alone_bound(instance), certificate=QueueingCertificate(kind="alone")
+    )
+
+
+def srpt(instance: QueueingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the mean completion time on one machine, shortest remaining processing time first.
+
+    The machine has all GPUs, or all CPUs, of the cluster, whichever is the better bound.
+    """
+    bound, resource = max(
+        (srpt_bound(instance, "gpus"), "gpus"), (srpt_bound(instance, "cpus"), "cpus")
+    )
+    certificate = QueueingCertificate(
+        kind="srpt", resource="gpus" if resource == "gpus" else "cpus"
+    )
+    return MethodOutcome(dual_bound=bound, certificate=certificate)

@@ -1,0 +1,131 @@
+"""Whatever prices a certificate holds, what it proves is true; the relaxation's are the best."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gadgetopt.api.making import generate
+from gadgetopt.models.marl.placement.data.generate.presets import (
+    leaf_spine,
+    single_rack,
+    single_tasks,
+)
+from gadgetopt.models.marl.placement.instance import PlacementInstance
+from gadgetopt.models.marl.placement.proving.bounds.column_generation import ColumnGeneration
+from gadgetopt.models.marl.placement.proving.bounds.configuration import (
+    configuration_lp,
+    price_of_jobs,
+)
+from gadgetopt.models.marl.placement.proving.certificate.check import (
+    Alone,
+    PlacementCertificate,
+    Prices,
+    certificate_of,
+    check_bound,
+)
+from gadgetopt.models.marl.placement.subproblems.terms import Terms
+from gadgetopt.models.marl.subproblems.cluster import Job, Server
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
+
+from ...brute_force import (
+    optimum,
+    small_instance,
+)
+
+ALONE = PlacementCertificate(proof=Alone())
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    while True:
+        instance = small_instance(rng)
+        best = optimum(instance)
+        if best is not None:
+            return instance, best, rng
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_prices_prove_a_bound_below_the_optimum(seed):
+    instance, best, rng = drawn(seed)
+    assert check_bound(instance, ALONE) <= best
+    for spread in (0.5, 5.0, 50.0):
+        prices = rng.uniform(-spread / 4, spread, size=len(instance.jobs))
+        assert check_bound(instance, certificate_of(prices.tolist())) <= best
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_relaxation_is_no_worse_than_alone_and_below_the_optimum(seed):
+    instance, best, rng = drawn(seed)
+    outcome = configuration_lp(instance, Limits(), rng)
+    assert outcome.proved is not Status.INFEASIBLE
+    bound = check_bound(instance, outcome.certificate)
+    assert check_bound(instance, ALONE) <= bound <= best
+
+
+@pytest.mark.parametrize("preset", [single_rack, leaf_spine])
+def test_the_check_loses_nothing_of_the_solver_s_value(preset):
+    instance = preset(np.random.default_rng(0))
+    done = ColumnGeneration(Terms(instance), Clock()).run()
+    certificate = certificate_of(price_of_jobs(Terms(instance), done.price))
+    proved = len(instance.jobs) * check_bound(instance, certificate)
+    assert float(proved) == pytest.approx(done.value, rel=1e-9)
+    assert done.bound == pytest.approx(done.value, rel=1e-9)
+
+
+def test_two_alike_servers_of_one_gpu_cost_what_the_duals_say():
+    """Three single tasks of 10 s, all of which slow each other down by a half, on a server of two
+    GPUs and one of one: two share, and the third is alone. (15 + 15 + 10) / 3. Prices of 5 s a
+    task: two in a server are worth 10 - 2 x 5 = 0 and one 5, so each server earns 5, and the bound
+    is (30 + 15 - 10) / 3; at a price of 10 s two are worth 10 and one 10: (30 + 30 - 20) / 3."""
+    job = Job(
+        type=0,
+        num_tasks=1,
+        gpus_per_task=1,
+        cpus_per_task=0,
+        iterations=10,
+        base_iteration_s=Fraction(1),
+    )
+    instance = PlacementInstance(
+        servers=(Server(gpus=2, cpus=0), Server(gpus=1, cpus=0)),
+        jobs=(job, job, job),
+        interference=((Fraction(1, 2),),),
+    )
+    assert optimum(instance) == Fraction(40, 3)
+
+    def proved(price):
+        return check_bound(instance, certificate_of([price] * 3))
+
+    assert proved(5.0) == Fraction(35, 3)
+    assert proved(10.0) == Fraction(40, 3)
+    assert proved(0.0) == 10
+    assert proved(1000.0) == Fraction(30 + 3000 - 1990 - 1000, 3)
+
+
+def test_prices_of_another_number_of_jobs_are_refused():
+    instance = single_rack(np.random.default_rng(0))
+    with pytest.raises(ValueError, match="prices: 1 for"):
+        check_bound(instance, PlacementCertificate(proof=Prices(prices=(Fraction(1),))))
+
+
+def test_a_check_that_would_take_too_long_is_refused(monkeypatch):
+    instance = single_tasks(np.random.default_rng(0), classes=4, jobs=40, servers=20)
+    monkeypatch.setattr(
+        "gadgetopt.models.marl.placement.proving.certificate.prices.MOST_PROFILES", 5
+    )
+    with pytest.raises(ValueError, match="mixes of types in a server"):
+        check_bound(instance, certificate_of([50.0] * 40))
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 1000), Fraction(1), Fraction(1000)])
+def test_prices_are_checked_where_nobody_disturbs_anybody(price):
+    """Shares of slowdowns may be beyond 64 bits then, as no slowdown multiplies them."""
+    document = generate("marl_placement", "leaf_spine", jobs=4, seed=1)[0]
+    none = ((Fraction(0),) * document.data.num_types,) * document.data.num_types
+    calm = type(document.data).model_validate({**document.data.model_dump(), "interference": none})
+    prices = Prices(prices=(price,) * len(calm.jobs))
+    bound = check_bound(calm, PlacementCertificate(proof=prices))
+    assert bound <= solve(replace(document, data=calm), "local_search").objective
