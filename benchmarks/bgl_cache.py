@@ -22,17 +22,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gadgetopt.models.bgl.cache.baselines.orders import retained
 from gadgetopt.models.bgl.cache.baselines.policies import static_degree, static_frequency
+from gadgetopt.models.bgl.cache.data.generate import presets
 from gadgetopt.models.bgl.cache.evaluate import evaluate
-from gadgetopt.models.bgl.cache.generate import presets
+from gadgetopt.models.bgl.cache.heuristics.orders import retained
 from gadgetopt.models.bgl.cache.instance import CacheInstance, CacheSolution
 from gadgetopt.models.bgl.cache.subproblems.intervals import intervals_of_uses
 from gadgetopt.models.bgl.cache.subproblems.replay import POLICIES, replay
 from gadgetopt.models.bgl.cache.subproblems.sequences import Proximity, fewest_sequences
 from gadgetopt.models.bgl.cache.subproblems.sweep import keep_earliest_ends
-from gadgetopt.models.bgl.resources.generate.presets import copy_heavy, paper
-from gadgetopt.models.bgl.resources.subproblems.shares import allocation, least_time
+from gadgetopt.models.bgl.resources.data.generate.presets import copy_heavy, paper
+from gadgetopt.models.bgl.resources.proving.shares import allocation, least_time
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result, Status

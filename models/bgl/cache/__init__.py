@@ -2,30 +2,21 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
-- `subproblems`: intervals and their sweep, policies, sequences, tables over sets of batches
+- `instance`, `evaluate`, `guarantees`, `features`, `data`
+- `subproblems`: intervals and their sweep, policies, sequences
 - `formulations`: retention at a given order, (5); order and retention together, (6)
-- `bounds`: compulsory loads, prices of the cache's space, tables over orders
 - `algorithms`: proximity-aware order and FIFO
-- `baselines`: online policies, static caches, orders of ours
-- `exact`: sweep, flow, search over prefixes
+- `baselines`: online policies, static caches; `heuristics`: orders of ours
+- `proving`: sweep, flow, search over prefixes; compulsory loads, prices of the cache's space,
+  tables over orders
 - `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -47,8 +38,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:CacheCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:CacheCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="order_search",
     default_methods=("bgl", "fifo", "lru", "static_frequency", "path_order", "order_search"),
     generators=generate.GENERATORS,
@@ -57,9 +48,10 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     pictures=pictures.PICTURES,

@@ -2,18 +2,19 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `features`, `generate`, `importers`
-- `subproblems`: the least shares for a stage time, and shadow prices
+- `instance`, `evaluate`, `features`, `data`
 - `formulations`: products, tables, element constraints
-- `bounds`: shares that need not be whole
-- `baselines`: shares without isolation
-- `exact`: parametric search, the paper's enumeration
+- `algorithms`: the paper's enumeration
+- `baselines`: shares without isolation; `heuristics`: proportional shares
+- `proving`: the least shares for a time, parametric search, shares that need not be whole
 - `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, bounds, exact, formulations, generate, importers, pictures, statements
+from . import algorithms, baselines, formulations, heuristics, pictures, statements
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -34,18 +35,20 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:ResourcesCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:ResourcesCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="parametric",
     default_methods=("even_split", "proportional", "continuous", "brute_force", "parametric"),
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
     methods=(
+        *algorithms.METHODS,
         *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
     statements=statements.STATEMENTS,

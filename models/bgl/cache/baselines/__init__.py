@@ -1,7 +1,6 @@
-"""Policies that BGL is compared with, and orders of ours.
+"""Policies that BGL is compared with.
 
 - `policies`: FIFO, LRU, LFU and static caches on orders of several kinds.
-- `orders`: a heavy path through the overlaps; moves that save reloads.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -54,21 +53,5 @@ METHODS = (
         summary="the nodes of most uses, known in advance, loaded first and kept",
         reference="oracle",
         run=part("policies:static_frequency"),
-    ),
-    Method(
-        name="path_order",
-        kind="heuristic",
-        summary="batches along a heavy path through their overlaps, then the best retention",
-        reference="this project",
-        run=part("orders:path_order"),
-    ),
-    Method(
-        name="order_moves",
-        kind="heuristic",
-        summary="heavy paths, then moves and reversals that save reloads",
-        reference="this project",
-        run=part("orders:order_moves"),
-        parameters={"rounds": 2000},
-        stochastic=True,
     ),
 )

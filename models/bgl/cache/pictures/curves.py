@@ -9,9 +9,9 @@ from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.result import Limits
 
-from ..baselines.orders import retained
 from ..baselines.policies import static_frequency
 from ..evaluate import evaluate
+from ..heuristics.orders import retained
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.replay import POLICIES, replay
 from ..subproblems.sequences import Proximity

@@ -1,4 +1,4 @@
-"""Shares without optimisation: even and proportional ones (`shares`)."""
+"""What isolation is compared with: shares without it (`shares`)."""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -11,12 +11,5 @@ METHODS = (
         summary="every resource in halves, as free contention would share it",
         reference="this project",
         run=part("shares:even_split"),
-    ),
-    Method(
-        name="proportional",
-        kind="heuristic",
-        summary="every resource in proportion to the work of its two stages",
-        reference="this project",
-        run=part("shares:proportional"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Shares without optimisation."""
+"""Shares without isolation."""
 
 from __future__ import annotations
 
@@ -16,29 +16,10 @@ def even_split(
 ) -> MethodOutcome:
     """Return halves, what stages that contend without isolation get (reconstructed)."""
     half = Fraction(1, 2)
-    return _shared(instance, half, half, half)
+    return shared(instance, half, half, half)
 
 
-def proportional(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return shares in proportion to the works of the two stages of each resource.
-
-    Optimal for the store up to rounding; elsewhere it forgets that the cache waits for both.
-    """
-    return _shared(
-        instance,
-        _part(instance.request_core_s, instance.construct_core_s),
-        _part(instance.process_core_s, instance.cache_core_s),
-        _part(instance.subgraph_unit_s, instance.feature_unit_s),
-    )
-
-
-def _part(first: Fraction, second: Fraction) -> Fraction:
-    return first / (first + second) if first + second else Fraction(1, 2)
-
-
-def _shared(
+def shared(
     instance: ResourcesInstance, store: Fraction, worker: Fraction, pcie: Fraction
 ) -> MethodOutcome:
     """Return the allocation whose first stages have these parts, rounded, all at least 1."""

@@ -13,7 +13,7 @@ from gadgetopt.system.result import Limits
 from ..baselines.shares import even_split
 from ..evaluate import stage_times
 from ..instance import ResourcesInstance, ResourcesSolution
-from ..subproblems.shares import shadow_prices
+from ..proving.shares import shadow_prices
 
 _LABELS = {
     "request_s": "sampling requests",

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.models.bgl.cache.certificate import (
+from gadgetopt.models.bgl.cache.instance import CacheInstance
+from gadgetopt.models.bgl.cache.proving.certificate import (
     BoundaryPrices,
     CacheCertificate,
     Compulsory,
     NoOrderWithin,
     check_bound,
 )
-from gadgetopt.models.bgl.cache.instance import CacheInstance
 
 from .brute_force import optimum, small_instance, small_instances
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.models.bgl.resources.certificate import (
+from gadgetopt.models.bgl.resources.proving.certificate import (
     Continuous,
     ResourcesCertificate,
     Threshold,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.bgl.cache.generate.presets import paging
+from gadgetopt.models.bgl.cache.data.generate.presets import paging
 from gadgetopt.models.bgl.cache.guarantees.paging import is_paging, is_uniform, ratio
 from gadgetopt.models.bgl.cache.instance import CacheInstance
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.models.bgl.cache.generate.presets import paper, quickstart
+from gadgetopt.models.bgl.cache.data.generate.presets import paper, quickstart
 from gadgetopt.models.bgl.cache.pictures.curves import misses_by_capacity, misses_by_sequences
 from gadgetopt.models.bgl.cache.pictures.retention import draw
 

@@ -5,13 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from gadgetopt.models.bgl.cache.proving.prefix_search import PrefixSearch
+from gadgetopt.models.bgl.cache.proving.reload_tables import Incidence, OutOfTimeError, SubsetTables
 from gadgetopt.models.bgl.cache.subproblems.ordering import heavy_path, overlaps, reloads_of
-from gadgetopt.models.bgl.cache.subproblems.prefix_search import PrefixSearch
-from gadgetopt.models.bgl.cache.subproblems.reload_tables import (
-    Incidence,
-    OutOfTimeError,
-    SubsetTables,
-)
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

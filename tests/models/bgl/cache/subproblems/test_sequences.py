@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gadgetopt.models.bgl.cache.data.generate.presets import geometric, paper, power_law
 from gadgetopt.models.bgl.cache.evaluate import evaluate
-from gadgetopt.models.bgl.cache.generate.presets import geometric, paper, power_law
 from gadgetopt.models.bgl.cache.subproblems.replay import replay
 from gadgetopt.models.bgl.cache.subproblems.sequences import Proximity, fewest_sequences
 

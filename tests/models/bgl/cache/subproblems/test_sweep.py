@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from gadgetopt.models.bgl.cache.heuristics.network import keep_by_flow, prices_of_flow
 from gadgetopt.models.bgl.cache.subproblems import sweep
 from gadgetopt.models.bgl.cache.subproblems.intervals import intervals_of, intervals_of_uses
-from gadgetopt.models.bgl.cache.subproblems.network import keep_by_flow, prices_of_flow
 
 
 def random_intervals(seed):

@@ -1,0 +1,161 @@
+r"""Certificates of lower bounds on the cost of loading, and their check in exact numbers.
+
+* `Compulsory`: every feature that is needed is loaded once.
+* `BoundaryPrices`, for a given order: a unit of the device between batches i and i + 1 has the
+  price :math:`\lambda_i \ge 0`, of the host :math:`\mu_i \ge 0`. Whatever is kept,
+
+  .. math::
+      \text{saved} \le K \sum_i \lambda_i + K' \sum_i \mu_i + \sum_r \max\Big\{0,\
+      c w_r - z_r \sum_{i \in r} \lambda_i,\
+      (c - c') w_r - z_r \sum_{i \in r} \min(\lambda_i, \mu_i)\Big\},
+
+  where r are the intervals between consecutive uses of a node, z its size, w its weight, c and c'
+  the costs of loading it from the graph store and from the host. Without a host the last term is
+  left out. This is weak duality of (5).
+* `NoOrderWithin`, for a free order of fixed batches whose misses all cost the same: no order has
+  so few reloads. The check repeats the dynamic program over prefixes, in integers, where it is
+  small enough.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gadgetopt.numbers.exact import ceiling, check_prices, common_denominator
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
+
+from ..instance import CacheInstance
+from .prefix_search import PrefixSearch
+from .reload_tables import MOST_BATCHES, OutOfTimeError
+
+#: States up to which a check repeats the search over prefixes, a second or two.
+MOST_CHECKED = 200_000
+
+
+class Compulsory(Data):
+    """Every requested feature is loaded at least once."""
+
+    kind: Literal["compulsory"] = "compulsory"
+
+
+class BoundaryPrices(Data):
+    """Prices of space in the caches after each batch but the last.
+
+    Attributes
+    ----------
+    device, host : tuple of Fraction
+        `host` is empty if there is no host cache.
+    """
+
+    kind: Literal["boundary_prices"] = "boundary_prices"
+    device: tuple[Rational, ...]
+    host: tuple[Rational, ...] = ()
+
+
+class NoOrderWithin(Data):
+    """No order has at most so many misses beyond the first of every node."""
+
+    kind: Literal["no_order_within"] = "no_order_within"
+    reloads: NonNegativeInt
+
+
+Proof = Compulsory | BoundaryPrices | NoOrderWithin
+
+
+class CacheCertificate(Certificate):
+    """A proof of a lower bound."""
+
+    proof: Annotated[Proof, Field(discriminator="kind")]
+
+
+def check_bound(instance: CacheInstance, certificate: CacheCertificate) -> int | None:
+    """Return the lower bound that a certificate proves; None if it proves none.
+
+    Raises
+    ------
+    ValueError
+        If it does not fit the instance, or the check would take too long.
+    """
+    proof = certificate.proof
+    if isinstance(proof, Compulsory):
+        return instance.compulsory_cost
+    if isinstance(proof, BoundaryPrices):
+        return ceiling(_priced_bound(instance, proof))
+    return _exhausted_bound(instance, proof.reloads)
+
+
+def _priced_bound(instance: CacheInstance, proof: BoundaryPrices) -> Fraction:
+    """Return the cost of loading everything at every use, less the most that can be saved."""
+    if instance.order != "given":
+        raise ValueError("proof.kind: prices of boundaries need a given order, this one is free")
+    boundaries = instance.num_batches - 1
+    check_prices(proof.device, "proof.device", boundaries, "boundaries")
+    hosted = instance.host_capacity > 0
+    check_prices(proof.host, "proof.host", boundaries if hosted else 0, "boundaries of the host")
+    unit = common_denominator([*proof.device, *proof.host])
+    device = [int(price * unit) for price in proof.device]
+    host = [int(price * unit) for price in proof.host]
+    below = list(accumulate(device, initial=0))
+    cheaper = list(accumulate(map(min, device, host), initial=0)) if hosted else []
+    remote, gain = instance.remote_cost, instance.remote_cost - instance.host_cost
+    cost = saved = 0
+    used: dict[int, int] = {}
+    for p, batch in enumerate(instance.batches(tuple(range(len(instance.requests))))):
+        for v in batch:
+            w, z = instance.weight(v), instance.size(v)
+            cost += remote * w
+            if v in used:
+                s = used[v]
+                best = max(0, unit * remote * w - z * (below[p] - below[s]))
+                if hosted:
+                    best = max(best, unit * gain * w - z * (cheaper[p] - cheaper[s]))
+                saved += best
+            used[v] = p
+    saved += instance.capacity * sum(device) + instance.host_capacity * sum(host)
+    return cost - Fraction(saved, unit)
+
+
+def is_plain(instance: CacheInstance) -> bool:
+    """Return True if only the order of fixed batches is free, and every miss costs the same."""
+    return (
+        instance.order == "free"
+        and instance.batch_size == 1
+        and instance.host_capacity == 0
+        and instance.unit_sizes
+        and instance.unit_weights
+    )
+
+
+def miss_cost(instance: CacheInstance) -> int:
+    """Return the cost of a miss where all cost the same."""
+    return instance.miss_cost(next(iter(instance.frequency)))
+
+
+def _exhausted_bound(instance: CacheInstance, reloads: int) -> int | None:
+    if not is_plain(instance):
+        raise ValueError(
+            "proof.kind: counting reloads needs a free order of fixed batches, misses of one cost, "
+            "unit sizes and no host"
+        )
+    if instance.num_batches > MOST_BATCHES:
+        raise ValueError(
+            f"proof.kind: {instance.num_batches} batches, "
+            f"expected at most {MOST_BATCHES} for its check"
+        )
+    batches = [list(nodes) for nodes in instance.requests]
+    try:
+        search = PrefixSearch(batches, instance.capacity, Clock(), MOST_CHECKED)
+        if reloads >= search.incidence.repeats:
+            return None
+        if search.root_bound() <= reloads and search.order_within(reloads) is not None:
+            return None
+    except OutOfTimeError:
+        raise ValueError(
+            f"proof.reloads: {reloads}, the check has more than {MOST_CHECKED} states"
+        ) from None
+    return instance.compulsory_cost + miss_cost(instance) * (reloads + 1)

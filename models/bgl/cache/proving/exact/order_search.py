@@ -1,0 +1,275 @@
+"""The default method: retention for a given order, order and retention together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.numbers.tolerance import round_up
+from gadgetopt.search.state import Search
+from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ...evaluate import evaluate
+from ...formulations import joint, retention
+from ...heuristics.network import is_interval_matrix
+from ...heuristics.orders import best_path, moved, retained
+from ...instance import CacheInstance, CacheSolution
+from ...subproblems.intervals import solution_of
+from ...subproblems.replay import replay
+from ..bounds.boundary_prices import kept_and_priced, relaxed_prices
+from ..bounds.order_tables import no_order_below
+from ..certificate import (
+    MOST_CHECKED,
+    CacheCertificate,
+    Compulsory,
+    check_bound,
+    is_plain,
+    miss_cost,
+)
+from ..prefix_search import PrefixSearch
+from ..reload_tables import MOST_BATCHES, OutOfTimeError
+from .order_prefixes import Prefix, cost_beyond, extensions
+
+#: Seconds to build and pass an entry of the joint model. Pyomo cannot be interrupted meanwhile.
+_BUILD_S_PER_ENTRY = 4e-5
+
+
+def order_search(
+    instance: CacheInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    width: int = 300,
+    rounds: int = 300,
+) -> MethodOutcome:
+    """Solve an instance exactly.
+
+    Given order: unit sizes by the sweep or the flow, with prices as certificate; sizes or a host by
+    the integer program `retention` in HiGHS, after LRU and the prices of its relaxation.
+
+    Free order: heavy paths and random moves; for up to 20 fixed batches with misses of one cost,
+    tables over all sets of batches and beams of growing width, then one search over prefixes after
+    the other, with one reload more than was just excluded, until an order is found or the
+    incumbent is met. With a host, branch and bound over what orders begin with; stopped early, the
+    bound is the compulsory one. Otherwise the joint model in HiGHS.
+
+    Parameters
+    ----------
+    instance : CacheInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Random moves, and the solvers' seeds.
+    width : int, default 300
+        States of a layer in the first beam; the second has ten times as many.
+    rounds : int, default 300
+        Random moves of the local search.
+    """
+    search = _Search(instance, limits, rng)
+    with search.interruptible():
+        search.prove_certified(CacheCertificate(proof=Compulsory()))
+        if instance.order == "given":
+            search.retain()
+        else:
+            search.start_from_paths(rounds)
+            if not search.over and is_plain(instance) and instance.num_batches <= MOST_BATCHES:
+                search.search_prefixes(width)
+            elif not search.over and instance.host_capacity:
+                search.branch_over_orders()
+            elif not search.over:
+                search.solve_jointly()
+    return search.outcome(search.best, **search.notes)
+
+
+class _Search(Search[CacheSolution]):
+    """The search state, and the steps of the search."""
+
+    def __init__(self, instance: CacheInstance, limits: Limits, rng: np.random.Generator):
+        super().__init__("min", limits, gap=0.0)
+        self.instance, self.rng = instance, rng
+        self.notes: dict[str, str | int] = {}
+
+    def consider(self, solution: CacheSolution) -> None:
+        """Keep a solution if it is feasible and the best."""
+        found = evaluate(self.instance, solution)
+        if found.feasible and found.objective is not None:
+            self.offer(found.objective, solution)
+
+    def prove_certified(self, certificate: CacheCertificate) -> None:
+        """Take the bound that a certificate proves."""
+        bound = check_bound(self.instance, certificate)
+        if bound is not None:
+            self.prove(bound, certificate)
+
+    def retain(self) -> None:
+        """Solve the retention of the given order."""
+        intervals = retention.given_intervals(self.instance)
+        order = range(len(self.instance.requests))
+        if is_interval_matrix(self.instance):
+            with self.clock.phase("retention"):
+                kept, certificate = kept_and_priced(self.instance, intervals)
+                self.consider(solution_of(self.instance, order, kept, intervals))
+                if certificate is not None:
+                    self.prove_certified(certificate)
+                else:
+                    self.prove(self.value)
+            return
+        self.consider(replay(self.instance, order, "lru"))
+        try:
+            certificate = relaxed_prices(self.instance, intervals, self.clock)
+            if certificate is not None:
+                self.prove_certified(certificate)
+            if not self.over:
+                self._solve(retention)
+        except ModelRefused as refusal:  # too large: LRU and the compulsory bound remain
+            self.notes["refused"] = str(refusal)
+
+    def start_from_paths(self, rounds: int) -> None:
+        """Take the order of the file, a heavy path, and what moves make of it."""
+        with self.clock.phase("orders"):
+            self.consider(retained(self.instance, list(range(len(self.instance.requests)))))
+            try:
+                order = best_path(self.instance, self.clock)
+            except ModelRefused as refusal:
+                self.notes["no path"] = str(refusal)
+                return
+            self.consider(retained(self.instance, order))
+            if not self.over:
+                order, _ = moved(self.instance, order, rounds, self.rng, self.clock)
+                self.consider(retained(self.instance, order))
+
+    def search_prefixes(self, width: int) -> None:
+        """Close the gap between reloads that are excluded and those of the incumbent."""
+        batches = [list(nodes) for nodes in self.instance.requests]
+        try:
+            with self.clock.phase("tables"):
+                prefixes = PrefixSearch(batches, self.instance.capacity, self.clock)
+                excluded = prefixes.root_bound()
+                self._prove_reloads(excluded, certified=True)
+            with self.clock.phase("beams"):
+                for states in (width, 10 * width):
+                    while not self.closed:
+                        order = prefixes.order_within(self.reloads - 1, states)
+                        if order is None:
+                            break
+                        self.consider(retained(self.instance, order))
+                    self.improve(width)
+            with self.clock.phase("prefixes"):
+                while not self.closed:
+                    order = prefixes.order_within(excluded)
+                    self.notes["states"] = prefixes.states
+                    if order is not None:
+                        self.consider(retained(self.instance, order))
+                        break
+                    excluded += 1
+                    self._prove_reloads(excluded, prefixes.states <= MOST_CHECKED)
+        except OutOfTimeError:
+            self.limit_hit = "time_s" if self.clock.expired else "memory_mb"
+
+    def improve(self, rounds: int) -> None:
+        """Move batches of the incumbent's order."""
+        if self.best is not None and not self.over:
+            start = list(self.best.order)
+            order, _ = moved(self.instance, start, rounds, self.rng, self.clock)
+            self.consider(retained(self.instance, order))
+
+    @property
+    def reloads(self) -> int:
+        """Misses of the incumbent after the first of every node."""
+        return int(self.value - self.instance.compulsory_cost) // miss_cost(self.instance)
+
+    def _prove_reloads(self, reloads: int, certified: bool) -> None:
+        bound = self.instance.compulsory_cost + miss_cost(self.instance) * reloads
+        self.prove(bound, no_order_below(reloads) if certified else None)
+
+    def branch_over_orders(self) -> None:
+        """Fix one request after the other, as no model has the order and a host.
+
+        An order costs at least what the best retention of its first batches does, and what
+        `cost_beyond` says of the others.
+        """
+        open_prefixes: list[Prefix] = [()]
+        with self.clock.phase("prefixes"):
+            while open_prefixes:
+                prefix = open_prefixes.pop()
+                if self._beats_incumbent(prefix):
+                    open_prefixes += reversed(extensions(self.instance, prefix))
+                elif self.over:
+                    return
+        self.prove(self.value)
+
+    def _beats_incumbent(self, prefix: Prefix) -> bool:
+        """Return True if an order that begins so may be better; offer the order if it is whole."""
+        if self.over:
+            return False
+        whole = len(prefix) == len(self.instance.requests)
+        if not whole and len(prefix) % self.instance.batch_size:
+            return True
+        beyond = cost_beyond(self.instance, prefix)
+        first = sum(self.instance.miss_cost(v) for v in self._nodes_of(prefix))
+        if first + beyond >= self.value:
+            return False
+        retained_cost = self._retained_cost(prefix)
+        return retained_cost is not None and not whole and retained_cost + beyond < self.value
+
+    def _nodes_of(self, prefix: Prefix) -> set[int]:
+        return {v for k in prefix for v in self.instance.requests[k]}
+
+    def _retained_cost(self, prefix: Prefix) -> int | None:
+        """Return a bound on the cost of batches in their order; None if the search ends there."""
+        if not prefix:
+            return 0
+        data = {name: getattr(self.instance, name) for name in CacheInstance.model_fields}
+        requests = tuple(self.instance.requests[k] for k in prefix)
+        given = CacheInstance(**data | {"requests": requests, "order": "given", "graph": None})
+        intervals = retention.given_intervals(given)
+        build_s = int((intervals.end - intervals.start).sum()) * _BUILD_S_PER_ENTRY
+        if build_s > 0.5 * self.clock.left_s:
+            self.notes["refused"] = f"building the model of an order takes about {build_s:.0f} s"
+            self.limit_hit = "time_s"
+            return None
+        try:
+            model = retention.build(given)
+        except ModelRefused as refusal:
+            self.notes["refused"] = str(refusal)
+            self.limit_hit = "memory_mb"
+            return None
+        solved = solve_model(model, "highs", self.clock.limits(), seed=seed_of(self.rng))
+        self.versions.update(solved.versions)
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
+        if solved.values is not None and len(prefix) == len(self.instance.requests):
+            self.consider(retention.decode(model, given).model_copy(update={"order": prefix}))
+        if solved.status is not Status.OPTIMAL or solved.bound is None:
+            self.limit_hit = solved.limit_hit or "time_s"
+            return None
+        return int(round_up(solved.bound))
+
+    def solve_jointly(self) -> None:
+        """Solve the joint model in HiGHS; too large, it leaves what is known."""
+        try:
+            joint.check_free(self.instance)
+            build_s = joint.num_entries(self.instance) * _BUILD_S_PER_ENTRY
+            if build_s > 0.5 * self.clock.left_s:
+                self.notes["refused"] = f"building the joint model takes about {build_s:.0f} s"
+                self.limit_hit = "time_s"
+            else:
+                self._solve(joint)
+        except ModelRefused as refusal:
+            self.notes["refused"] = str(refusal)
+
+    def _solve(self, formulation: Any) -> None:
+        with self.clock.phase("build"):
+            model = formulation.build(self.instance)
+        solved = solve_model(model, "highs", self.clock.limits(), seed=seed_of(self.rng))
+        self.versions.update(solved.versions)
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
+        if solved.values is not None:
+            self.consider(formulation.decode(model, self.instance))
+        if solved.bound is not None:
+            self.prove(round_up(solved.bound))
+        if solved.limit_hit is not None:
+            self.limit_hit = solved.limit_hit

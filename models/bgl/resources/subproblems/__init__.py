@@ -1,1 +1,0 @@
-"""What several rooms solve on the way: least shares, and shadow prices (`shares`)."""
