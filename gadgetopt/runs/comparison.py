@@ -17,6 +17,8 @@ from gadgetopt.numbers.compiling import listening
 from gadgetopt.runs.engine.batch import Batch
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.finish import run_here
+from gadgetopt.runs.engine.searches import following
+from gadgetopt.runs.engine.waiting import every
 from gadgetopt.runs.engine.work import default_grace_s
 from gadgetopt.runs.functions import named
 from gadgetopt.runs.grid import Grid, grid
@@ -39,6 +41,9 @@ from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
 from gadgetopt.trust.theorems import Promise, of_result, proven_ratio
 
 logger: logging.Logger = logging.getLogger(__name__)
+
+#: Seconds between two looks at a run in this very process.
+TICK_S = 0.25
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,7 +253,7 @@ def _execute(
     if batch.done == batch.total:
         watch.opened(batch)
         return
-    with listening(watch.compiling):
+    with listening(watch.compiling), following(batch.session) as watch.searches:
         yield from _executed(batch, scheduler, workers, watch)
 
 
@@ -262,7 +267,9 @@ def _executed(
             if job is None:
                 time.sleep(0.1)
                 continue
-            row = batch.record(*job, run_here(*job))
+            with every(TICK_S, lambda: watch.tick(batch, 1)):
+                made = run_here(*job)
+            row = batch.record(*job, made)
             if row is not None:
                 yield row
             if row is not None and row["limit_hit"] == "interrupted":

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.compiling import SAID, Event
+from gadgetopt.runs.engine.searches import Searches
 from gadgetopt.runs.pace import Left, Pace, duration, in_words
 from gadgetopt.runs.rows import Row
 from gadgetopt.runs.tally import Tally
@@ -50,6 +51,8 @@ class Watch:
         Files among the instances that cannot be read.
     compiling_s : float
         Seconds in which inner loops were compiled: work that belongs to no run.
+    searches : Searches
+        The searches for proofs that are at work.
     """
 
     complete: bool = True
@@ -57,6 +60,7 @@ class Watch:
     left_out: Mapping[tuple[str, str], int] = {}
     unreadable: Sequence[Unreadable] = ()
     compiling_s: float = 0.0
+    searches: Searches = Searches()
     _compilers = 0
 
     def cannot_read(self, files: Sequence[Unreadable]) -> None:
@@ -75,7 +79,7 @@ class Watch:
         """Called after a run is stored."""
 
     def tick(self, batch: Batch, running: int) -> None:
-        """Called several times a second."""
+        """Called several times a second, perhaps from another thread, but never beside `result`."""
 
     def compiling(self, event: Event, seconds: float) -> None:
         """Called, from any thread, with what is done for inner loops.
@@ -94,9 +98,16 @@ class Watch:
             self.compiling_s += seconds
 
     @property
+    def beside(self) -> list[str]:
+        """What is done beside the runs: loops are compiled, bounds are proved."""
+        return [
+            words for words in (SAID if self._compilers > 0 else "", str(self.searches)) if words
+        ]
+
+    @property
     def meanwhile(self) -> str:
-        """What is done beside the runs, as the end of a line: `SAID`, or nothing."""
-        return f", {SAID}" if self._compilers > 0 else ""
+        """What is done beside the runs, as the end of a line."""
+        return "".join(f", {words}" for words in self.beside)
 
     def interrupted(self, batch: Batch) -> None:
         """Called after Ctrl-C has ended the comparison."""
@@ -258,9 +269,9 @@ class Live(Watch):
         from rich.text import Text
 
         left = self.pace.left(batch.tallies, self.compiling_s)
-        said = f"{running} running, {in_words(left)}{self.meanwhile}"
+        said = f"{running} running, {in_words(left)}"
         self.bar.update(self.task, completed=batch.done, description=said)
-        lines = [_systems(batch.tallies, left)]
+        lines = [*map(Text, self.beside), _systems(batch.tallies, left)]
         if self.dashboard is not None:
             lines.append(Text(f"Dask's dashboard: {self.dashboard}"))
         self.view.update(Group(self.bar, *lines))

@@ -10,6 +10,10 @@ supervisor       watches a solver process and stops it at a limit
 process_handle   the supervisor's side of a solver process
 solver_process   does runs, one after another
 once             a single solve or check, for the commands `solve` and `verify`
+prover           searches for proofs of finished runs, for the command `certify`
+searches         the searches for proofs at work, for the progress of a comparison
+waiting          lines on standard error while a command waits
+budget           how long the bound of a run may be worked on
 work             messages between client, supervisor and solver process
 finish           the row of a run, however it ended
 interrupts       Ctrl-C as a request to finish

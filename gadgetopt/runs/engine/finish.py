@@ -8,6 +8,7 @@ from dataclasses import replace
 from gadgetopt import __version__
 from gadgetopt.errors import OtherCode, failure
 from gadgetopt.runs.engine.budget import budget_s
+from gadgetopt.runs.engine.searches import search_of
 from gadgetopt.runs.engine.work import Failure, Work, unproved
 from gadgetopt.runs.rows import Row, StoredRun, checked_row, from_row
 from gadgetopt.runs.source_code import loaded_code
@@ -32,7 +33,10 @@ def run_here(work: Work, document: Document) -> Row:
     warm_up(document.problem, call.method)
     made = attempt(document, call, work.limits, work.seed)
     row = finished_row(work, document, call, made)
-    return certified_row(work, document, row) if work.certify else row
+    if not work.certify:
+        return row
+    with search_of(work.session, budget_s(work.certify, row["time_s"])) as search:
+        return certified_row(work, document, row, tell=search.at)
 
 
 def check_code(work: Work, problem: Problem, method: Method) -> None:

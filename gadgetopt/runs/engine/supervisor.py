@@ -19,6 +19,7 @@ from gadgetopt.numbers.compiling import tell
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.memory import machine_memory_mb
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
+from gadgetopt.runs.engine.searches import search_of
 from gadgetopt.runs.engine.work import (
     VERSIONS,
     Call,
@@ -185,8 +186,7 @@ class Watch:
         self.alone = alone
         self.proving = proving
         self.lines = ExitStack()
-        self.waiting: Waiting | None = None
-        self.doing: str = ""  # what the search for a proof does
+        self.waiting: Waiting | None = None  # for a proof
         self.phase: str = "start"
         self.since: float = time.monotonic()
         self.elapsed: float = 0.0
@@ -246,8 +246,8 @@ class Watch:
                         self.spent, why = True, "interrupted before the search for a proof"
                         return unproved(self._in_time(row), why)
                     self._begin_proof(self._in_time(row), now)
-                case ("doing", doing):
-                    self._tell_step(str(doing))
+                case ("doing", doing) if self.waiting is not None:
+                    self.waiting.at(str(doing))
                 case ("proved", row):
                     self.kept = self._in_time(row)
                 case ("row", row):
@@ -277,20 +277,18 @@ class Watch:
         """Take the row of a run, whose bound is proved from now on; limits count anew."""
         self.phase, self.since, self.kept = "certify", now, row
         self.late, self.asked = self.late or self.asked is not None, None
+        most_s = budget_s(self.work.certify, row["time_s"])
+        told = search_of(self.work.session, most_s)
         if self.proving:
             from gadgetopt.runs.engine.waiting import said_while_waiting
 
-            most_s = budget_s(self.work.certify, row["time_s"])
-            self.waiting = self.lines.enter_context(said_while_waiting(self.proving, most_s))
-
-    def _tell_step(self, doing: str) -> None:
-        self.doing = doing
-        if self.waiting is not None:
-            self.waiting.at(doing)
+            told = said_while_waiting(self.proving, most_s)
+        self.waiting = self.lines.enter_context(told)
 
     @property
     def _step(self) -> str:
-        return f" while {self.doing}" if self.doing else ""
+        doing = "" if self.waiting is None else self.waiting.doing
+        return f" while {doing}" if doing else ""
 
     def _at_numba(self, event: Event, spent_s: float, now: float) -> None:
         """Stop the clock while the process compiles inner loops or reads them; pass the word on."""

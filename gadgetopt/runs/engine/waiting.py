@@ -27,11 +27,18 @@ class Waiting:
         Such as "proving".
     most_s : float, optional
         Seconds that it may take.
+
+    Attributes
+    ----------
+    doing : str
+        The step that is at work, if any.
     """
+
+    doing: str
 
     def __init__(self, what: str, most_s: float | None = None):
         self.what = what
-        self._doing = ""
+        self.doing = ""
         self.begin(most_s)
 
     def begin(self, most_s: float | None) -> None:
@@ -40,13 +47,36 @@ class Waiting:
 
     def at(self, doing: str) -> None:
         """Take notice of the step that is at work."""
-        self._doing = doing
+        self.doing = doing
 
     def __str__(self) -> str:
         """Return a line such as "proving: building time_indexed, 12 s of 40 s"."""
-        step = f": {self._doing}" if self._doing else ""
+        return f"{self.what}{self.progress}"
+
+    @property
+    def progress(self) -> str:
+        """The step and the seconds, such as ": building time_indexed, 12 s of 40 s"."""
+        step = f": {self.doing}" if self.doing else ""
         most = "" if self._most_s is None else f" of {self._most_s:.6g} s"
-        return f"{self.what}{step}, {time.monotonic() - self._since_s:.0f} s{most}"
+        return f"{step}, {time.monotonic() - self._since_s:.0f} s{most}"
+
+
+@contextmanager
+def every(seconds: float, do: Callable[[], None]) -> Iterator[None]:
+    """Call a function every so many seconds, from a thread of its own, while the block lasts."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(seconds):
+            do()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 @contextmanager
@@ -72,16 +102,6 @@ def said_while_waiting(
     Waiting
         To be told the step that is at work: `waiting.at("building time_indexed")`.
     """
-    waiting, over = Waiting(what, most_s), threading.Event()
-
-    def say() -> None:
-        while not over.wait(every_s):
-            write(printable_line(str(waiting)))
-
-    thread = threading.Thread(target=say, daemon=True)
-    thread.start()
-    try:
+    waiting = Waiting(what, most_s)
+    with every(every_s, lambda: write(printable_line(str(waiting)))):
         yield waiting
-    finally:
-        over.set()
-        thread.join()

@@ -28,7 +28,7 @@ def build(trouble):
         tell("reading")
     for _ in itertools.count():
         match trouble.what:
-            case "sleeps":
+            case "sleeps" | "sleeps ":
                 time.sleep(0.01)
             case "is deaf" | "compiles":
                 try:
