@@ -11,17 +11,37 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from gadgetopt.numbers.compiling import compiling_s
+from gadgetopt.numbers.compiling import Event, listening
 from gadgetopt.search import clock
+
+
+@dataclass
+class _Compiling:
+    """Processor seconds of compiling inner loops, and when the present one began."""
+
+    seconds: float = 0.0
+    began: float = 0.0
+
+    def heard(self, event: Event, _: float) -> None:
+        if event == "reading":
+            self.began = time.process_time()
+        elif event in ("read", "compiled"):
+            self.seconds += time.process_time() - self.began
+
+
+_compiling = _Compiling()
+_listening = ExitStack()  # kept, as a stack that is thrown away ends what it entered
+_listening.enter_context(listening(_compiling.heard))
 
 
 def processor_s() -> float:
     """Return the processor seconds of this process, without those of compiling inner loops."""
-    return time.process_time() - compiling_s()
+    return time.process_time() - _compiling.seconds
 
 
 @contextmanager
