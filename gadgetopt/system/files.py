@@ -20,6 +20,7 @@ from gadgetopt.system.data import Data, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.display import Displayed
 from gadgetopt.system.output import write_text
+from gadgetopt.system.printable import printable_line
 from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.registry import problem, problem_names
 
@@ -407,4 +408,5 @@ def _shown(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    line = printable_line(text)
+    return line if len(line) <= 60 else f"{line[:57]}..."

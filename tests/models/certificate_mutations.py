@@ -1,9 +1,11 @@
 """Mutations of valid certificates, in their numbers and in their structure."""
 
+import base64
 import copy
 import json
 import math
 import random
+import zlib
 
 NUMBERS = (
     math.nan,
@@ -137,11 +139,74 @@ def _restructured(data, path, rng):
     return data
 
 
+#: What stands for parts that Python's lists and numbers do not write.
+_DEEP, _LONG, _OVERFLOW = "nested deeply", "a long integer", "a number that overflows"
+
+#: What no honest certificate has: sizes and counts that fill memory or run for ever, depth, control
+#: characters, other types.
+HOSTILE = (
+    *NUMBERS,
+    *OTHERS,
+    *(10**7, 2**31 - 1, 2**31, 2**32, 10**9, 10**12, 2**62, 2**63 - 1, 2**63, 10**18, 10**4000),
+    *(f"{'9' * 4000}/7", f"1/{'9' * 4000}", "9" * 4000, "9" * 5000, "9" * 10**6),
+    *(_DEEP, _LONG, _OVERFLOW),
+    *("\x1b[2J\x07", "a\x00b", "line\nline\r", "\u202e\u2028", "\ud800"),
+    *([0] * 10**5, [1] * 10**5, ["1/3"] * 10**4, [[0]] * 10**4, "x" * 10**6),
+    *([10**30] * 1000, list(range(10**5)), {str(k): k for k in range(10**4)}),
+)
+
+
+def hostile(data, rng):
+    """Return a certificate's data with one or two parts that no honest one has."""
+    for _ in range(rng.choice((1, 1, 2))):
+        path = rng.choice(list(places(data))[:10_000])
+        part = part_at(data, path)
+        kind = rng.random()
+        if isinstance(part, dict) and part and kind < 0.5:
+            changed = {
+                key: value for key, value in part.items() if kind < 0.25 or rng.random() < 0.7
+            }
+            if kind < 0.25:
+                changed[rng.choice(("\x1b[2J", "x" * 10**5, "\n", ""))] = 1
+            data = replaced(data, path, changed)
+        elif isinstance(part, list) and part and kind < 0.6:
+            times = rng.choice((2, 10**2, 10**4, 10**5)) // len(part) + 1
+            data = replaced(data, path, part * times)
+        else:
+            data = replaced(data, path, rng.choice(HOSTILE))
+    return data
+
+
+def bombs(rng):
+    """Return the text of a proof that takes much more to read than its file has bytes."""
+    lines = rng.choice(
+        (
+            ["lemma " + "1234567 " * 10**6],
+            ["0" * 10**7],
+            ["tree", *["b 0 1000000"] * 10**5, *["l 0 1"] * 10**5],
+            ["lemma 0 1", "l 0 1"] * 10**5,
+            ["tree", "l 400 1 0 " + "9" * 4000],
+            ["tree", *(f"b {k} 0" for k in range(10**5))],
+            ["tree", "s 1 " + " ".join(f"{k} {10**300}" for k in range(10**4))],
+            ["\x00\x1b[2J", "tree"],
+        )
+    )
+    text = "".join(f"{line}\n" for line in lines).encode()
+    return base64.b64encode(zlib.compress(text, rng.choice((0, 9)))).decode()
+
+
 def as_text(problem, data):
     """Return the text of a certificate's file, NaN and infinities as Python writes them."""
-    return json.dumps(
+    text = json.dumps(
         {"gadgetopt": 1, "problem": problem, "kind": "certificate", "name": "x", "data": data}
     )
+    for word, written in (
+        (_DEEP, "[" * 10**5 + "]" * 10**5),
+        (_LONG, "9" * 10**6),
+        (_OVERFLOW, "1e999999"),
+    ):
+        text = text.replace(f'"{word}"', written)
+    return text
 
 
 def generator(seed):

@@ -10,7 +10,6 @@ import json
 import os
 import sys
 from fractions import Fraction
-from functools import cache
 
 import pyomo.environ as pyo
 import pytest
@@ -23,103 +22,26 @@ from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.data import LpDuals
 from gadgetopt.system.declaration import integral
 from gadgetopt.system.files import (
-    Document,
-    find_instances,
-    library,
     parse,
-    read_instance,
     validate,
 )
 from gadgetopt.system.registry import problem, problem_names
-from gadgetopt.system.result import Limits, Status
+from gadgetopt.system.result import Limits
 from gadgetopt.trust.judgement import relative_gap
-from gadgetopt.trust.run import solve
 from gadgetopt.trust.verification import verify_bound
 
+from .certificate_cases import OF_DOUBLES, assert_holds, cases
 from .certificate_mutations import as_text, generator, mutated
 
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "300"))
 SEED = int(os.environ.get("GADGETOPT_FUZZ_SEED", "0"))
 
-#: Instances of which a system's default method finds an optimum at once; of other systems the first
-#: three of its tiny ones.
-TINY = {
-    "adsp_rates": ("a2_window_of_two", "momentum_of_the_figure", "time_to_accuracy"),
-    "adsp_training": ("first_arrival", "settled", "three_arrivals"),
-    "forest_packing": ("h2_heterogeneous_triangle", "h4_star_with_a_switch", "h6_sequential"),
-    "gadget": ("h2_chain_of_bounds", "h5_slot", "h7_square"),
-    "knapsack": ("e6_two_rows", "decimals_exact_fit"),
-    "oneflow_sbp": ("h1_memory", "h1_shared_boxing", "two_groups"),
-    "parallel_machines": ("graham_lpt_three_machines", "one_job_too_many", "prices_beat_counting"),
-    "pd_ors": ("a_locality", "e_two_jobs", "h_ratio_exact"),
-    "sjf_bco": ("e1_co_locate", "e4a_three_jobs"),
-    "smd": ("e2_sync", "e3_async_used", "e4_greedy_trap"),
-}
 #: Formulations that take long to build.
 LARGE = {"schedule_selection"}
-
-#: Part by which duals of a model of doubles may miss.
-OF_DOUBLES = Fraction(1, 10**12)
-
-
-def with_idle_parts(document):
-    """Return instances with parts that have no capacity at all."""
-    data = document.data.model_dump(mode="json", exclude_none=True)
-    name = document.problem.name
-    if name == "pd_ors":
-        data["machines"].append({"capacity": [0] * len(data["resources"])})
-    elif name == "gadget" and data["substrate"]["kind"] == "two_tier":
-        idle = {"rack": 0, "capacity": [0] * len(data["resources"]), "access_mbps": 0}
-        data["substrate"]["servers"].append(idle)
-        data["substrate"]["racks"].append({"uplink_mbps": 0})
-    elif name == "knapsack":
-        data["capacities"].append(0)
-        for group in data["groups"]:
-            for k, item in enumerate(group):
-                item["weights"].append(int(k > 0))
-    elif name == "smd":
-        data["capacity"][0] = 0
-    else:
-        return []
-    changed = validate(document.problem.instance_type, data, "idle parts")
-    return [Document(document.problem, "instance", f"{document.name}, idle parts", changed)]
-
-
-@cache
-def cases(system):
-    """Return instances with the objective of a feasible solution, and their true certificates."""
-    folder = library() / system / "tiny"
-    tiny = TINY.get(system) or sorted(path.stem for path in folder.glob("*.json"))[:3]
-    paths = [folder / f"{name}.json" for name in tiny]
-    paths.append(library() / "quickstart" / f"{system}.json")
-    documents = [read_instance(path) for path in find_instances(paths)]
-    documents += [changed for document in documents for changed in with_idle_parts(document)]
-    return [(document, *_known(document)) for document in documents]
-
-
-def _known(document):
-    wanted = [m.name for m in document.problem.methods if m.kind == "relaxation"]
-    results = [
-        solve(document, method, Limits(time_s=20))
-        for method in (document.problem.default_method, *wanted)
-    ]
-    assert results[0].status is Status.OPTIMAL, results[0].reason
-    true = [
-        r.certificate.model_dump(mode="json", exclude_none=True)
-        for r in results
-        if r.certificate is not None
-    ]
-    return results[0].objective, true
 
 
 def assert_one_line(error):
     assert "\n" not in str(error)
-
-
-def assert_holds(document, objective, bound, slack=Fraction(0)):
-    best, proved = Fraction(objective), Fraction(bound)
-    missing = proved - best if document.problem.sense == "min" else best - proved
-    assert missing <= slack * abs(best), f"{document.name}: {show(bound)} against {best}"
 
 
 @pytest.mark.parametrize("system", problem_names())
