@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from gadgetopt.numbers.compiling import is_compiling
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-#: Seconds after which the alarm rings again: code between may have swallowed the exception.
+#: Seconds after which the alarm rings again: code between may have swallowed the exception, or a
+#: module was being imported.
 AGAIN_S = 2.0
 
 #: The least time that a timer can be set to; 0 would switch it off.
 LEAST_S = 1e-3
+
+#: Where Python's import machinery says that its code comes from.
+IMPORTING = "<frozen importlib._bootstrap>"
 
 
 class TimeUp(KeyboardInterrupt):
@@ -36,6 +42,7 @@ def ended_after(seconds: float) -> Iterator[Alarm]:
 
     Python code can be ended so, in the main thread of systems with timers; elsewhere, and within a
     library that is not Python, the block takes as long as it takes. An infinite time sets no alarm.
+    An import is never cut short: the module would stay half loaded, for whoever needs it next.
     """
     alarm, has_timer = Alarm(), hasattr(signal, "setitimer")
     if not has_timer or threading.current_thread() is not threading.main_thread():
@@ -46,9 +53,10 @@ def ended_after(seconds: float) -> Iterator[Alarm]:
         yield alarm
         return
     clock = Clock(Limits(time_s=max(seconds, LEAST_S)))
+    outside = _imports(sys._getframe())  # a script that is itself imported may set an alarm
 
-    def ring(*_: object) -> None:
-        if clock.expired and not is_compiling():
+    def ring(_: int, frame: FrameType | None) -> None:
+        if clock.expired and not is_compiling() and _imports(frame) == outside:
             alarm.rang = True
             raise TimeUp
 
@@ -63,3 +71,12 @@ def ended_after(seconds: float) -> Iterator[Alarm]:
             if waiting_s:
                 left_s = max(waiting_s - clock.elapsed_s, LEAST_S)
                 signal.setitimer(signal.ITIMER_REAL, left_s, again_s)
+
+
+def _imports(frame: FrameType | None) -> int:
+    """Return how many of the calls up to a frame are those of Python's import machinery."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename == IMPORTING
+        frame = frame.f_back
+    return count
