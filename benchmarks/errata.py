@@ -85,7 +85,7 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
             sure += "" if "arithmetic" in sure else ", by arithmetic"
         said = (
             f"- **`{row['name']}`**, {row['source']}: *{sure}*. "
-            f"Says: {row['statement']}. Displayed: {row['shown']}. "
+            f"Says: {row['statement']}. Shown: {row['shown']}. "
             f"Instead: {row['repair']}. Why: {row['proof']}."
         )
         yield textwrap.fill(

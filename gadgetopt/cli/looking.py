@@ -59,17 +59,16 @@ def list_(
     from gadgetopt.system.registry import problem, problems
 
     chosen = problems() if system is None else [problem(system)]
-    described = [_described(p) for p in chosen]
     if as_json:
-        echo(json.dumps(described, indent=1, default=str))
-    elif system is None:
-        width = max((len(p["name"]) for p in described), default=0)
-        for p in described:
-            line = f"{p['name']:<{width}}  {p['sense']}  {p['title']}"
+        echo(json.dumps([_described(p) for p in chosen], indent=1, default=str))
+    elif system is None:  # without a look at the parts, which are many files
+        width = max((len(p.name) for p in chosen), default=0)
+        for p in chosen:
+            line = f"{p.name:<{width}}  {p.sense}  {p.title}"
             echo(line if len(line) <= _COLUMNS else f"{line[: _COLUMNS - 1]}…")
         echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
     else:
-        _list_one(described[0])
+        _list_one(_described(chosen[0]))
 
 
 def _list_one(p: dict[str, Any]) -> None:

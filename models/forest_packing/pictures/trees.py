@@ -47,7 +47,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 270, 100, 20
 
 
 @dataclass(frozen=True)
-class Displayed:
+class Shown:
     """Trees that are drawn in one colour: one tree, or all that are too small to be told apart."""
 
     name: str
@@ -59,7 +59,7 @@ class Displayed:
 class Strip:
     """Load of some trees on an arc in one stage, GB/s, and its offset in the arc's band.
 
-    `owner` is the position of the `Displayed`.
+    `owner` is the position of the `Shown`.
     """
 
     owner: int
@@ -100,15 +100,13 @@ def trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> g
 # -- loads and lanes -----------------------------------------------------------------------------
 
 
-def shown_trees(
-    instance: ForestPackingInstance, solution: ForestPackingSolution
-) -> list[Displayed]:
+def shown_trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> list[Shown]:
     """Return the trees by rate, those beyond the palette together."""
     used = [tree for tree in solution.trees if tree.rate_gbyte_per_s > 0]
     ranked = sorted(used, key=lambda tree: -tree.rate_gbyte_per_s)
     alone = len(BRIGHT) if len(ranked) <= len(BRIGHT) else len(BRIGHT) - 1
     groups = [
-        Displayed(
+        Shown(
             f"tree {k}: root {tree.root}, {written_rate(tree.rate_gbyte_per_s)} GB/s",
             colour,
             (tree,),
@@ -117,11 +115,11 @@ def shown_trees(
     ]
     if rest := tuple(ranked[alone:]):
         total = written_rate(sum(tree.rate_gbyte_per_s for tree in rest))
-        groups.append(Displayed(f"{len(rest)} others: {total} GB/s", _REST, rest))
+        groups.append(Shown(f"{len(rest)} others: {total} GB/s", _REST, rest))
     return groups
 
 
-def pack_strips(instance: ForestPackingInstance, shown: Sequence[Displayed]) -> list[Strip]:
+def pack_strips(instance: ForestPackingInstance, shown: Sequence[Shown]) -> list[Strip]:
     """Place the loads of all trees side by side in the bands, from the inner edge outwards.
 
     The two directions of a half-duplex cable are in one band.
@@ -164,7 +162,7 @@ def _bands(instance: ForestPackingInstance, layout: Layout) -> go.Scatter:
 
 
 def _tree_traces(
-    network: Network, layout: Layout, group: Displayed, strips: Sequence[Strip]
+    network: Network, layout: Layout, group: Shown, strips: Sequence[Strip]
 ) -> Iterator[go.Scatter]:
     """The strips of a tree, one trace for each stage."""
     colours: list[tuple[Stage, str]] = [
@@ -200,7 +198,7 @@ def _filled(corners: Sequence[Floats], colour: str, **options: Any) -> go.Scatte
 def _link_hover(
     instance: ForestPackingInstance,
     layout: Layout,
-    shown: Sequence[Displayed],
+    shown: Sequence[Shown],
     strips: Sequence[Strip],
 ) -> go.Scatter:
     """Invisible points with the hover text of the bands."""
@@ -260,8 +258,8 @@ def _nodes(instance: ForestPackingInstance, layout: Layout) -> Iterator[go.Scatt
         )
 
 
-def _roots(network: Network, layout: Layout, shown: Sequence[Displayed]) -> dict[int, go.Scatter]:
-    """Rings around the roots in the trees' colours, by the position of the `Displayed`."""
+def _roots(network: Network, layout: Layout, shown: Sequence[Shown]) -> dict[int, go.Scatter]:
+    """Rings around the roots in the trees' colours, by the position of the `Shown`."""
     rings: dict[int, go.Scatter] = {}
     around: defaultdict[int, int] = defaultdict(int)
     for i, group in enumerate(shown):
@@ -287,7 +285,7 @@ def _roots(network: Network, layout: Layout, shown: Sequence[Displayed]) -> dict
     return rings
 
 
-def _menu(shown: Sequence[Displayed], owner: Sequence[int]) -> dict[str, Any]:
+def _menu(shown: Sequence[Shown], owner: Sequence[int]) -> dict[str, Any]:
     """A menu that shows one tree alone; `owner` of each trace, -1 if it is always visible."""
 
     def button(label: str, visible: list[bool], outline: float) -> dict[str, Any]:
