@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gadgetopt.system.declaration import Method, Problem, Reference
+from gadgetopt.system.declaration import Method, Problem
+from gadgetopt.system.references import module_of
 from gadgetopt.system.result import Result, Status
 
 PLAIN_BACKENDS = ("highs", "cpsat", "scip")
@@ -194,8 +195,7 @@ def best(results: Iterable[Result], system: Problem) -> Result:
 
 def is_model(method: Method) -> bool:
     """Return True if a method is a model written for CP-SAT, without anything around it."""
-    folder = method.run.package if isinstance(method.run, Reference) else method.run.__module__
-    rooms = folder.split(".")
+    rooms = module_of(method.run).split(".")
     return method.kind == "exact" and method.backend in PLAIN_BACKENDS and "formulations" in rooms
 
 

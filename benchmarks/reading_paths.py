@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from gadgetopt.system.declaration import Problem
-from gadgetopt.system.references import Adapted, Reference
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import problems
 
 ROOT = Path(__file__).parents[1]
@@ -95,11 +95,9 @@ def order_of(found: dict[str, None]) -> Iterator[str]:
 def reading_paths(problem: Problem) -> Iterator[ReadingPath]:
     """Yield the reading path of every method in the room `algorithms` of a system."""
     for method in problem.methods:
-        run = method.run.function if isinstance(method.run, Adapted) else method.run
-        if isinstance(run, Reference) and method.origin is None:
-            module = f"{run.package}.{run.target.partition(':')[0]}"
-            if ".algorithms." in module:
-                yield ReadingPath(problem.name, method.name, reached(module))
+        module = module_of(method.run)
+        if method.origin is None and ".algorithms." in module:
+            yield ReadingPath(problem.name, method.name, reached(module))
 
 
 def main() -> None:

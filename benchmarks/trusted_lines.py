@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from gadgetopt.system.declaration import Problem, Reference
+from gadgetopt.system.declaration import Problem
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import problems
 
 ROOT = Path(__file__).parents[1]
@@ -60,14 +61,6 @@ def _imports(node: ast.AST, module: str) -> Iterator[str]:
         yield from _imports(child, module)
 
 
-def check_module(problem: Problem) -> str:
-    """Return the module of a system's `check_bound`."""
-    check = problem.check_bound
-    if isinstance(check, Reference):
-        return f"{check.package}.{check.target.partition(':')[0]}"
-    return str(check.__module__)
-
-
 def reached(module: str) -> set[str]:
     """Return a module and all that it imports, directly or through others."""
     found, waiting = {module}, [module]
@@ -80,7 +73,7 @@ def reached(module: str) -> set[str]:
 
 def trusted(problem: Problem) -> dict[str, int]:
     """Return the lines of each module that is counted."""
-    modules = sorted(m for m in reached(check_module(problem)) if m.startswith(COUNTED))
+    modules = sorted(m for m in reached(module_of(problem.check_bound)) if m.startswith(COUNTED))
     paths = {m: path_of(m) for m in modules}
     return {m: len(p.read_text(encoding="utf-8").splitlines()) for m, p in paths.items() if p}
 
@@ -101,12 +94,12 @@ def checked() -> list[Problem]:
 
 
 def _is_ours(problem: Problem) -> bool:
-    return check_module(problem).startswith("gadgetopt.models.")
+    return module_of(problem.check_bound).startswith("gadgetopt.models.")
 
 
 def page_of(problem: Problem) -> Path:
     """Return the page of a system, or of its family."""
-    folder = ROOT / "models" / check_module(problem).split(".")[2]
+    folder = ROOT / "models" / module_of(problem.check_bound).split(".")[2]
     return folder / "README.md"
 
 

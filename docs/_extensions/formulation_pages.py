@@ -8,9 +8,10 @@ from pathlib import Path
 
 from docstrings import plain
 from sources import ROOT
-from systems import folders, type_module
+from systems import folders
 
 from gadgetopt.system.declaration import Problem
+from gadgetopt.system.references import module_of
 
 _HEAD = """# Formulation gallery
 
@@ -48,9 +49,9 @@ def built_in(problem: Problem) -> dict[Path, list[Row]]:
     found: dict[Path, list[Row]] = {}
     for f in problem.formulations:
         row = Row(f.name, f.model_class, f.strength, f.summary, f.equations or "")
-        found.setdefault(file_of(type_module(f.build)), []).append(row)
+        found.setdefault(file_of(module_of(f.build)), []).append(row)
     for m in problem.methods:
-        module = type_module(m.run)
+        module = module_of(m.run)
         if m.formulation and ".formulations." in module:
             row = Row(m.name, "CP-SAT", m.kind, m.summary, m.reference or "")
             found.setdefault(file_of(module), []).append(row)

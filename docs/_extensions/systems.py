@@ -9,6 +9,7 @@ from pathlib import Path
 from sources import ROOT
 
 from gadgetopt.system.declaration import Problem
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import problems
 
 
@@ -31,26 +32,18 @@ class Folder:
         return self.title.split(":")[0]
 
 
-def module_of(problem: Problem) -> str:
+def folder_of(problem: Problem) -> str:
     """Return the folder of a problem below models/, as in `bgl.cache`."""
-    return type_module(problem.instance_type).split("gadgetopt.models.")[1].rpartition(".")[0]
-
-
-def type_module(reference: object) -> str:
-    """Return the module of a type, or of a lazy reference to one."""
-    target = getattr(reference, "target", None)
-    if target is None:
-        return str(getattr(reference, "__module__", ""))
-    return f"{reference.package}.{target.partition(':')[0]}"  # type: ignore[attr-defined]
+    return module_of(problem.instance_type).split("gadgetopt.models.")[1].rpartition(".")[0]
 
 
 @cache
 def folders() -> tuple[Folder, ...]:
     """Return the folders in the order of the alphabet."""
-    ours = [p for p in problems() if type_module(p.instance_type).startswith("gadgetopt.models.")]
+    ours = [p for p in problems() if module_of(p.instance_type).startswith("gadgetopt.models.")]
     found = []
     for page in sorted((ROOT / "models").glob("*/README.md")):
         title = page.read_text().splitlines()[0].removeprefix("# ")
-        mine = tuple(p for p in ours if module_of(p).split(".")[0] == page.parent.name)
+        mine = tuple(p for p in ours if folder_of(p).split(".")[0] == page.parent.name)
         found.append(Folder(page.parent, title, mine))
     return tuple(found)

@@ -8,7 +8,6 @@ and the whole library.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.util
 import sys
@@ -25,10 +24,9 @@ from gadgetopt.system.declaration import (
     Method,
     Part,
     Problem,
-    Reference,
 )
 from gadgetopt.system.methods import find_method
-from gadgetopt.system.references import Adapted, Beside
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import declared_in, problem
 
 LIBRARY = "gadgetopt"
@@ -134,7 +132,7 @@ def _modules(problem: Problem, method: Method) -> tuple[set[str], tuple[str, ...
         problem.check_bound,
         *(part for d in declared if not (d.origin and d.origin.code) for part in _functions(d)),
     ]
-    modules = {_module(part) for part in parts if part is not None} | {declared_in(problem.name)}
+    modules = {module_of(part) for part in parts if part is not None} | {declared_in(problem.name)}
     return {m for m in modules if m and _top(m) not in sys.stdlib_module_names}, tuple(plugins)
 
 
@@ -146,16 +144,6 @@ def _functions(declared: Part) -> list[Any]:
     if isinstance(declared, Guarantee):
         return [declared.ratio, *(a.holds for a in declared.assumptions)]
     return []
-
-
-def _module(part: Any) -> str | None:
-    """Return the module name of a function or class, or of a reference to one."""
-    while isinstance(part, functools.partial | Adapted | Beside):
-        part = part.func if isinstance(part, functools.partial) else part.function
-    if isinstance(part, Reference):
-        module = part.target.partition(":")[0]
-        return importlib.util.resolve_name(f".{module}", part.package)
-    return getattr(part, "__module__", None) or type(part).__module__
 
 
 def _top(module: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -92,3 +94,13 @@ class Adapted:
 def resolved(part: Any) -> Any:
     """Return the object that a lazy reference stands for; return anything else unchanged."""
     return part.resolve() if isinstance(part, Reference | Beside | Adapted) else part
+
+
+def module_of(part: Any) -> str:
+    """Return the name of the module of a function or class, or of a reference to one."""
+    while isinstance(part, functools.partial | Adapted | Beside):
+        part = part.func if isinstance(part, functools.partial) else part.function
+    if isinstance(part, Reference):
+        module = part.target.partition(":")[0]
+        return importlib.util.resolve_name(f".{module}", part.package)
+    return str(getattr(part, "__module__", None) or type(part).__module__)

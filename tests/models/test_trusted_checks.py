@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import problem
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +69,7 @@ def test_systems_are_found():
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_no_check_reaches_a_solver(name):
-    for module in lines.reached(lines.check_module(problem(name))):
+    for module in lines.reached(module_of(problem(name).check_bound)):
         assert not module.startswith("gadgetopt.solvers"), module
         tree = ast.parse(lines.path_of(module).read_text(encoding="utf-8"))
         for node in ast.walk(tree):
@@ -81,10 +82,10 @@ def test_no_check_reaches_a_solver(name):
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_no_check_reaches_what_searches_for_its_proof(name):
-    package = lines.check_module(problem(name)).rpartition(".proving")[0]
-    package = package or lines.check_module(problem(name)).rpartition(".")[0]
+    package = module_of(problem(name).check_bound).rpartition(".proving")[0]
+    package = package or module_of(problem(name).check_bound).rpartition(".")[0]
     allowed = PARTS.get(name, set()) | RUNS_THE_SEARCH.get(name, set())
-    for module in lines.reached(lines.check_module(problem(name))):
+    for module in lines.reached(module_of(problem(name).check_bound)):
         *rooms, file = module.removeprefix(f"{package}.").split(".")
         if module.startswith("gadgetopt.pieces.") or module.startswith("gadgetopt.proofs."):
             assert module in TRUSTED or set(module.split(".")) & allowed, module

@@ -19,6 +19,7 @@ from gadgetopt.runs.source_code import SourceCode
 from gadgetopt.system import registry
 from gadgetopt.system.files import document_text, read
 from gadgetopt.system.methods import find_method
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
@@ -284,7 +285,7 @@ def test_a_function_of_a_notebook_or_of_a_module_of_no_distribution_has_a_name(
     import scratch_of_mine
 
     partial = functools.partial(functools.partial(scratch_of_mine.method))
-    assert source_code._module(partial) == "scratch_of_mine"
+    assert module_of(partial) == "scratch_of_mine"
     told = source_code._distributions({"scratch_of_mine"})
     assert told == [("scratch_of_mine", "of no version", ["scratch_of_mine"])]
     assert source_code._digest("module_of_no_file") == "of no source"
