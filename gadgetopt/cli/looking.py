@@ -121,7 +121,7 @@ def show(
     memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
-    """Show a problem, a formulation or a model as formulas, or the paper's algorithm.
+    """Show a problem, formulation, model or algorithm on paper.
 
     `show SYSTEM algorithm` prints it step by step, as Python without any haste. With --instance
     the model of that instance is written out, by a process that ends within its limits of time and
