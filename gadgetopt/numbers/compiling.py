@@ -125,4 +125,5 @@ def _end() -> None:
     with _adding:
         _spent.seconds += now - max(_here.since, _spent.until)
         _spent.until = now
-    tell("compiled" if _here.compiling else "read", now - _here.since)
+    compiled, _here.compiling = _here.compiling, False  # an alarm rings again from now on
+    tell("compiled" if compiled else "read", now - _here.since)

@@ -8,6 +8,7 @@ import pytest
 
 from gadgetopt.numbers import compiling
 from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.search.alarm import TimeUp, ended_after
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
@@ -42,6 +43,13 @@ def test_clocks_stand_still_while_a_loop_is_compiled():
     assert clock.elapsed_s < seconds / 4
     assert clock.left_s > 60.0 - seconds / 4
     assert clock.phases_s["loop"] < seconds / 4
+
+
+def test_a_compilation_that_has_ended_holds_up_no_alarm():
+    new_loop()(np.arange(4.0))
+    assert not compiling.is_compiling()
+    with pytest.raises(TimeUp), ended_after(0.05):
+        time.sleep(10)
 
 
 def test_listeners_hear_of_a_compilation_once_whatever_it_compiles_on_the_way():
