@@ -49,7 +49,9 @@ class SolverProcess:
     def __init__(self, threads: int, options: Sequence[str] = (), *, echo: bool = False):
         self.threads = threads
         self.instances: OrderedDict[str, None] = OrderedDict()
-        self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # No SimpleQueue: that of Python 3.11 waits for ever if a signal is handled until after the
+        # time that it is to wait.
+        self.messages: queue.Queue[Any] = queue.Queue()
         self.last_words: deque[bytes] = deque(maxlen=20)
         self.popen: subprocess.Popen[bytes] = subprocess.Popen(
             [
@@ -171,7 +173,7 @@ def _stop(popen: subprocess.Popen[bytes]) -> None:
         popen.stdin.close()
 
 
-def _listen(popen: subprocess.Popen[bytes], messages: queue.SimpleQueue[Any]) -> None:
+def _listen(popen: subprocess.Popen[bytes], messages: queue.Queue[Any]) -> None:
     assert popen.stdout is not None
     with popen.stdout as stream:
         while True:

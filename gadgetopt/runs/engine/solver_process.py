@@ -107,7 +107,7 @@ def main() -> None:
     _die_with_parent()
     one_at_a_time = threading.Lock()
     interrupts = _Interrupts(one_at_a_time)
-    orders: queue.SimpleQueue[Order | Call] = queue.SimpleQueue()
+    orders: queue.Queue[Order | Call] = queue.Queue()
     threading.Thread(target=_listen, args=(orders_in, orders), daemon=True).start()
     me = os.getpid()
 
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def _obey(
-    orders: queue.SimpleQueue[Order | Call], interrupts: _Interrupts, say: Callable[..., None]
+    orders: queue.Queue[Order | Call], interrupts: _Interrupts, say: Callable[..., None]
 ) -> None:
     """Carry out orders until there are none for a while."""
     from gadgetopt.runs.engine.work import Call
@@ -259,7 +259,7 @@ def _channels(*, echo: bool) -> tuple[BinaryIO, BinaryIO]:
     return orders_in, results_out
 
 
-def _listen(orders_in: BinaryIO, orders: queue.SimpleQueue[Order | Call]) -> None:
+def _listen(orders_in: BinaryIO, orders: queue.Queue[Order | Call]) -> None:
     """Take orders until the supervisor is gone, then end the process."""
     from gadgetopt.runs.engine.work import receive
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from gadgetopt.runs.engine.process_handle import SolverProcess
 from gadgetopt.runs.engine.solver_process import _HAS_TIMER, PATIENCE_S, _Interrupts
 from gadgetopt.search.alarm import ended_after
 
@@ -46,3 +47,22 @@ def test_a_message_is_sent_before_ctrl_c_is_raised(telling):
     with _Interrupts(telling).wanted(60.0), pytest.raises(KeyboardInterrupt):
         send_and_sleep()
     assert sent
+
+
+def test_who_waits_for_a_message_waits_no_longer_than_a_signal_is_handled():
+    def slow(*_):
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            pass
+
+    process = SolverProcess(1)
+    before = signal.signal(signal.SIGALRM, slow)
+    late = threading.Timer(10.0, process.messages.put, [("late",)])
+    late.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        assert process.message(0.1) is None
+    finally:
+        late.cancel()
+        signal.signal(signal.SIGALRM, before)
+        process.stop()
