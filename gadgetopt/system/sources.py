@@ -85,7 +85,10 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """The parsed text."""
-        return ast.parse(self.text)
+        try:
+            return ast.parse(self.text)
+        except SyntaxError as error:
+            raise InputError(f"{self.path}:{error.lineno}: {error.msg}") from None
 
     @cached_property
     def _top(self) -> dict[str, ast.stmt]:

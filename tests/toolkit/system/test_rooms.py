@@ -300,6 +300,12 @@ def test_what_cannot_be_read_is_one_line_with_file_and_line(folder, line, said):
     assert "\n" not in message
 
 
+def test_a_file_that_is_no_python_is_one_line(folder):
+    name = folder({"wrong": "@method()\ndef f(instance:\n"})
+    with pytest.raises(InputError, match=rf"{name}/wrong.py:2: .*never closed$"):
+        parts_of(name)
+
+
 def test_a_problem_with_parts_of_its_own_reads_none(folder):
     problem = importlib.import_module(folder({"a": METHODS.format("a", "b")})).PROBLEM
     fewer = replace(problem, methods=problem.methods[:1])
