@@ -171,8 +171,8 @@ def public(data: Path) -> None:
         if instance is None:
             continue
         one = one_gpu_s(instance)
-        alone = one / float(data_parallel(instance, Limits(), RNG).claimed_objective or 1)
-        found = dapple_code(instance, Limits(), RNG)
+        alone = one / float(data_parallel(instance).claimed_objective or 1)
+        found = dapple_code(instance, Limits())
         plan = found.solution.plan if found.solution else None  # type: ignore[attr-defined]
         score = one / found.notes["score_s"]
         label = "16 x 1" if cluster.count(",") == 15 else cluster

@@ -48,7 +48,7 @@ def plans(resnet50: Path | None) -> None:
     print("|---|---:|---:|---:|---:|---:|---:|")
     for name, instance in _instances(resnet50):
         start = time.perf_counter()
-        found = spp(instance, Limits(), np.random.default_rng(0))
+        found = spp(instance, Limits())
         took = time.perf_counter() - start
         few = instance.num_gpus <= MOST_PLAIN
         every = f"{_seconds_of(_all_states, instance):.2f}" if instance.num_gpus <= 32 else ""

@@ -89,7 +89,7 @@ def ends(instance: PdOrsInstance, method: str, limits: Limits) -> tuple[float, f
         value = 0.0 if found.objective is None else float(found.objective)
         return value, np.inf if found.bound is None else float(found.bound)
     placing = "choice" if method == "choice" else "repacking"
-    outcome = portfolio(instance, limits, np.random.default_rng(0), placing=placing)
+    outcome = portfolio(instance, limits, placing=placing)
     judged = evaluate(instance, outcome.solution)
     assert judged.feasible
     bound = np.inf if outcome.dual_bound is None else float(outcome.dual_bound)

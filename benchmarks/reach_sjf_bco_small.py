@@ -17,7 +17,6 @@ import argparse
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from processor_clock import processor_clock, processor_s
 
 import gadgetopt
@@ -58,7 +57,7 @@ def run(instance: SjfBcoInstance, limits: Limits, *, priced: bool) -> Run:
     """Run the ladder."""
     begun = processor_s()
     with processor_clock():
-        found = ladder(instance, limits, np.random.default_rng(0), priced=priced)
+        found = ladder(instance, limits, priced=priced)
     seconds = processor_s() - begun
     assert isinstance(found.solution, SjfBcoSolution)
     checked = evaluate(instance, found.solution)

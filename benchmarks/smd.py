@@ -38,8 +38,8 @@ PRESETS = {"paper": paper, "independent_limits": independent_limits, "planted": 
 HEURISTICS = {
     "SMD": smd_greedy,
     "best pairs": greedy,
-    "ESW": lambda *args: esw(*args, outer="greedy_density"),
-    "Optimus": lambda *args: optimus(*args, outer="greedy_density"),
+    "ESW": lambda instance, limits, _: esw(instance, limits, outer="greedy_density"),
+    "Optimus": lambda instance, limits, _: optimus(instance, limits, outer="greedy_density"),
 }
 
 

@@ -91,7 +91,7 @@ def total(name: str, instance: SmdInstance) -> float:
 
 def usage(instance: SmdInstance) -> tuple[float, ...]:
     """Return the share of the reservations that the optimal pairs use: mean, largest and total."""
-    outcome = exact(instance, Limits(), np.random.default_rng(0))
+    outcome = exact(instance, Limits())
     parts = evaluate(instance, outcome.solution).components
     return tuple(float(parts[k]) for k in ("mean_usage", "mean_fullest_usage", "total_usage"))
 

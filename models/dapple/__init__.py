@@ -17,19 +17,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, pictures, statements
-from .data import (
-    generate,
-    importers,
-)
-from .proving import (
-    bounds,
-    exact,
-)
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="dapple",
     title="Hybrid data and pipeline parallelism on machines, DAPPLE",
     citation=Citation(
@@ -59,17 +50,4 @@ PROBLEM = Problem(
         "least_bound",
         "exact_plans",
     ),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

@@ -2,21 +2,10 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    formulations,
-    guarantees,
-    heuristics,
-    pictures,
-    statements,
-)
-from .data import generate
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="gadget",
     title="Online scheduling of ring-all-reduce jobs on a network",
     citation=Citation(
@@ -52,17 +41,4 @@ PROBLEM = Problem(
         "gadget:selected=false": "gadget_rounding:rounding=fill:all_sizes=true",
         "gadget:program=highs": "gadget_rounding:rounding=fill:program=highs",
     },
-    generators=generate.GENERATORS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

@@ -2,21 +2,10 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    formulations,
-    guarantees,
-    heuristics,
-    pictures,
-    statements,
-)
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="sjf_bco",
     title="Gang-scheduling ring-all-reduce jobs under link contention",
     citation=Citation(
@@ -56,18 +45,4 @@ PROBLEM = Problem(
         "sjf_bco:theta_search": "sjf_bco",
         "sjf_bco:seed_unbounded": "sjf_bco_unbounded",
     },
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=(*bounds.FORMULATIONS, *formulations.FORMULATIONS),
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

@@ -17,13 +17,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
-from .data import generate
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="smd",
     title="Admission and sizes of parameter-server jobs with reservations",
     citation=Citation(
@@ -54,17 +51,17 @@ PROBLEM = Problem(
         "lagrangian",
         "cg_core",
     ),
-    renamed=heuristics.RENAMED,
-    generators=generate.GENERATORS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
+    renamed={
+        "smd:grid": "smd_as_printed",
+        "smd:fallback": "smd_as_printed",
+        "smd:zero": "smd_as_printed",
+        "smd:route": "smd",
+        "smd:inner_objective": "smd_actual",
+        "smd:rounding=floor": "smd_floor",
+        "smd:rounding=corners": "smd_corners",
+        "smd:outer=exact": "smd_exact",
+        "smd:outer=greedy_density": "smd_greedy",
+        "smd:complete": "smd_complete",
+        "algorithm_3:complete": "algorithm_3_complete",
+    },
 )

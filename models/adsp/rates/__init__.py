@@ -18,13 +18,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, pictures, statements
-from .data import generate
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="adsp_rates",
     title="Commit rates of distributed SGD on workers of different speeds",
     citation=Citation(
@@ -52,16 +49,4 @@ PROBLEM = Problem(
         "lagrangian",
         "exact_rates",
     ),
-    generators=generate.GENERATORS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

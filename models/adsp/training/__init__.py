@@ -18,13 +18,10 @@ There are no formulations: what a policy takes is known only by running it.
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, guarantees, pictures, statements
-from .data import generate
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="adsp_training",
     title="Time to train by distributed SGD under policies of synchronisation",
     citation=Citation(
@@ -54,14 +51,4 @@ PROBLEM = Problem(
         "adacomm",
         "all_policies",
     ),
-    generators=generate.GENERATORS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    pictures=pictures.PICTURES,
-    statements=statements.STATEMENTS,
 )

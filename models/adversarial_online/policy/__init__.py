@@ -16,13 +16,10 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
-from .data import generate
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="adversarial_online_policy",
     title="Adversarial online allocation: the best policy on a value grid",
     citation=Citation(
@@ -51,17 +48,4 @@ PROBLEM = Problem(
         "share_policy",
         "minimax",
     ),
-    generators=generate.GENERATORS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    trainers=algorithms.TRAINERS,
-    pictures=pictures.PICTURES,
-    statements=statements.STATEMENTS,
 )

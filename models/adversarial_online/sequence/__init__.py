@@ -16,13 +16,10 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, formulations, guarantees, heuristics, pictures
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="adversarial_online_sequence",
     title="Adversarial online allocation: the worst sequence for given prices",
     citation=Citation(
@@ -44,15 +41,4 @@ PROBLEM = Problem(
     check_bound=part("proving.certificate:check_bound"),
     default_method="dynamic_program",
     default_methods=("chain", "local_search", "closed_form", "dynamic_program", "any_horizon"),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *baselines.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    pictures=pictures.PICTURES,
 )

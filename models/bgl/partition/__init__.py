@@ -19,19 +19,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, heuristics, pictures, statements
-from .data import (
-    generate,
-    importers,
-)
-from .proving import (
-    bounds,
-    exact,
-)
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="bgl_partition",
     title="Graph partition for sampling, with balanced training nodes",
     citation=Citation(
@@ -61,17 +52,4 @@ PROBLEM = Problem(
         "annealing",
         "elimination",
     ),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    pictures=pictures.PICTURES,
-    statements=statements.STATEMENTS,
 )

@@ -9,24 +9,23 @@ The estimate is a bound in neither direction: see the page.
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.latency_planner import Memo, plan_by_latency
 from gadgetopt.pieces.pipeline.pivot_latency import Ending, PivotRule
 from gadgetopt.pieces.pipeline.placement import Variant
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import DappleInstance
 from .schedules import Warmup, scheduled
 
 
+@method(kind="heuristic", reference="Fan et al. 2021, equations 1 to 5")
 def dapple(
     instance: DappleInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     max_stages: int = 0,
     memo: Memo = "best_prefix",
@@ -35,7 +34,9 @@ def dapple(
     placement: Variant = "fallback",
     warmup: Warmup = "best",
 ) -> MethodOutcome:
-    r"""Return the plan of the least latency, scheduled by warm-up numbers.
+    r"""Least latency around a pivot, three placement policies; early backward.
+
+    Return the plan of the least latency, scheduled by warm-up numbers.
 
     With `memo="none"` and the other parameters' defaults it is the same result as `plain`, tested,
     but for plans of equal latency.
@@ -49,8 +50,6 @@ def dapple(
     instance : DappleInstance
     limits : Limits
         `time_s` stops between two prefixes.
-    rng : numpy.random.Generator
-        Not used: the algorithm is deterministic.
     max_stages : int, default 0
         Most stages; 0 for no limit beside the instance's.
     memo : "none" or "best_prefix", default "best_prefix"

@@ -16,28 +16,29 @@ parallelism, scored anyway. It also tries replicated pipelines, which are no pla
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.pieces.pipeline.communication import allreduce_factor
 from gadgetopt.pieces.pipeline.placement import choices, devices
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import DappleInstance
 from .schedules import Warmup, scheduled
 
 
+@method(kind="heuristic", reference="public planner of Fan et al. 2021")
 def dapple_code(
     instance: DappleInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     index_slip: bool = True,
     warmup: Warmup = "B",
 ) -> MethodOutcome:
-    """Return the plan of the public planner, scheduled by warm-up numbers.
+    """The authors' public planner, one pipeline: two stages by an analytic score.
+
+    Return the plan of the public planner, scheduled by warm-up numbers.
 
     No ratio is proven.
 
@@ -46,8 +47,6 @@ def dapple_code(
     instance : DappleInstance
     limits : Limits
         `time_s` stops between two choices of GPUs.
-    rng : numpy.random.Generator
-        Not used: the algorithm is deterministic.
     index_slip : bool, default True
         Count the first layer of the next stage in the score's AllReduce, as the public code does.
     warmup : "A", "B" or "best", default "B"

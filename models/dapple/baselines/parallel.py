@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.orders import gpipe_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import simulate
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..algorithms.schedules import Warmup, scheduled
 from ..instance import DappleInstance, DappleSolution
 from .blocks import balanced_plan
 
 
-def data_parallel(
-    instance: DappleInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return one stage on all GPUs: M (F + B) + AR, with gradients accumulated.
+@method(kind="baseline", reference="Fan et al. 2021, comparison")
+def data_parallel(instance: DappleInstance) -> MethodOutcome:
+    """One stage on all GPUs, gradients accumulated.
 
     Parameters
     ----------
     instance : DappleInstance
-    limits, rng
-        Not used.
     """
     plan = Plan(
         stage_layers=((0, instance.num_layers),),
@@ -34,16 +30,13 @@ def data_parallel(
     return early_backward_outcome(instance, plan, "A")
 
 
-def gpipe(
-    instance: DappleInstance, limits: Limits, rng: np.random.Generator, *, stages: int = 0
-) -> MethodOutcome:
-    """Return balanced blocks, all forward blocks before all backward blocks.
+@method(kind="baseline", reference="Huang et al. 2019, with the balance of torchgpipe")
+def gpipe(instance: DappleInstance, *, stages: int = 0) -> MethodOutcome:
+    """Balanced blocks; all forward blocks before all backward blocks.
 
     Parameters
     ----------
     instance : DappleInstance
-    limits, rng
-        Not used.
     stages : int, default 0
         Number of stages, the GPUs shared out evenly; 0 for as many as there can be.
 
@@ -64,21 +57,18 @@ def gpipe(
     )
 
 
+@method(kind="baseline", reference="Fan et al. 2021, comparison")
 def straight(
     instance: DappleInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     stages: int = 0,
     warmup: Warmup = "best",
 ) -> MethodOutcome:
-    """Return balanced blocks with early backward: a straight pipeline.
+    """Balanced blocks, one stage a GPU; early backward.
 
     Parameters
     ----------
     instance : DappleInstance
-    limits, rng
-        Not used.
     stages : int, default 0
         Number of stages, the GPUs shared out evenly; 0 for as many as there can be.
     warmup : "A", "B" or "best", default "best"

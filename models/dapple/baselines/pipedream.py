@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import Literal
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.slowest_stage import Level, SlowestStagePlan, plan_slowest_stage
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..algorithms.schedules import Warmup
 from ..instance import DappleInstance
@@ -20,22 +19,21 @@ from .parallel import early_backward_outcome
 MOST_STEPS = 10**10
 
 
+@method(kind="baseline", reference="Narayanan et al. 2019")
 def pipedream(
     instance: DappleInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     network: Literal["flat", "hierarchical"] = "flat",
     transfers: bool = True,
     warmup: Warmup = "A",
 ) -> MethodOutcome:
-    """Return the plan of PipeDream's optimiser for one microbatch, with a flush at the end.
+    """The plan of the fastest slowest stage, with a flush after every iteration.
+
+    Return the plan of PipeDream's optimiser for one microbatch, with a flush at the end.
 
     Parameters
     ----------
     instance : DappleInstance
-    limits, rng
-        Not used.
     network : "flat" or "hierarchical", default "flat"
         All links of the bandwidth between machines, or machines first and their GPUs inside them.
     transfers : bool, default True

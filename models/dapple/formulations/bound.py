@@ -30,14 +30,25 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.system.declaring import formulation
 
 from ..algorithms.schedules import scheduled
 from ..instance import DappleInstance, DappleSolution
 from .counts import add_plan, decoded_plan
 
 
+@formulation(
+    name="bound",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(0)-(10)",
+    decode="decode",
+    backends=("highs",),
+)
 def build(instance: DappleInstance, stages: int | None = None) -> pyo.ConcreteModel:
-    """Build D-LB, for at most so many stages if a number is given.
+    """D-LB: the least head, load and tail of a plan, GPUs counted by machine.
+
+    Build D-LB, for at most so many stages if a number is given.
 
     Raises
     ------

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..evaluate import evaluate, memory_bytes, plan_times
 from ..instance import DappleInstance, DappleSolution
 
 
-def cp_joint(instance: DappleInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve (C1)-(C8) with CP-SAT for every number of stages.
+@method(kind="exact", reference="(C1)-(C8)", formulation="cp_joint", backend="cpsat")
+def cp_joint(instance: DappleInstance, limits: Limits) -> MethodOutcome:
+    """Plan and schedule together in CP-SAT, for at most six GPUs.
+
+    Solve (C1)-(C8) with CP-SAT for every number of stages.
 
     Raises
     ------
     ModelRefused
         If there are more than six GPUs, or too many layers or microbatches for tables.
     """
+    rng = fixed_rng()
     rules = Rules(
         instance,
         solution=lambda plan, orders: DappleSolution.of(plan, orders=orders),

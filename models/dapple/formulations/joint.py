@@ -33,6 +33,7 @@ from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
 from gadgetopt.pieces.pipeline.orders import orders_of_starts
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import formulation
 
 from ..algorithms.schedules import scheduled
 from ..instance import DappleInstance, DappleSolution
@@ -49,8 +50,11 @@ _SLACK = Fraction(1, 10**7)
 _TIE = 1e-6
 
 
+@formulation(
+    name="joint", model_class="MILP", strength="exact", equations="(0)-(17)", backends=("highs",)
+)
 def build(instance: DappleInstance) -> pyo.ConcreteModel:
-    """Build D-T.
+    """D-T: plan, starts and orders of blocks together.
 
     Raises
     ------

@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.system.declaring import guarantee
 
 if TYPE_CHECKING:
     from ..instance import DappleInstance
@@ -31,16 +32,64 @@ if TYPE_CHECKING:
 _MOST_S = 5.0
 
 
+def half_duplex(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if the two directions of a link share it."""
+    return instance.duplex == "half"
+
+
+def unlimited(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if stages may have all microbatches in flight."""
+    return instance.options.max_in_flight is None and instance.options.memory_bytes is None
+
+
+def one_stage(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if no plan has two stages."""
+    return instance.most_stages == 1
+
+
+@guarantee(
+    name="latency ranks plans",
+    statement="the plan of the least latency is optimal (refuted by D2)",
+    reference="Fan et al. 2021, implied by planning with it",
+    standing="claimed",
+    methods=("dapple",),
+)
+@guarantee(
+    name="one stage",
+    statement="data parallelism is optimal where there can be only one stage",
+    reference="this project",
+    standing="proven",
+    methods=("data_parallel",),
+    assumptions={"only one stage is possible": one_stage},
+)
 def one(_instance: DappleInstance, _parameters: Mapping[str, Any]) -> int:
     """Return 1."""
     return 1
 
 
+@guarantee(
+    name="least bound in rounds",
+    statement="T <= (2 + (4 S - 4) / M) OPT, S the largest number of stages",
+    reference="this project",
+    standing="proven",
+    methods=("least_bound",),
+    assumptions={
+        "links of half duplex": half_duplex,
+        "no limit of microbatches in flight": unlimited,
+    },
+)
 def rounds_ratio(instance: DappleInstance, _parameters: Mapping[str, Any]) -> Fraction:
     """Return 2 + (4S - 4) / M for the largest number of stages."""
     return 2 + Fraction(4 * instance.most_stages - 4, instance.num_microbatches)
 
 
+@guarantee(
+    name="latency is attained",
+    statement="T <= L_lat of its plan, hence T / OPT <= L_lat / LB* (refuted by D1 and D2)",
+    reference="Fan et al. 2021, implied by the name",
+    standing="claimed",
+    methods=("dapple",),
+)
 def latency_ratio(instance: DappleInstance, parameters: Mapping[str, Any]) -> Number | None:
     """Return the planner's latency over the least bound of all plans; None if that takes long."""
     from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
@@ -64,18 +113,3 @@ def latency_ratio(instance: DappleInstance, parameters: Mapping[str, Any]) -> Nu
     if found.plan is None or not (found.complete and least.complete and least_s > 0):
         return None
     return found.latency_s / least_s
-
-
-def half_duplex(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if the two directions of a link share it."""
-    return instance.duplex == "half"
-
-
-def unlimited(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if stages may have all microbatches in flight."""
-    return instance.options.max_in_flight is None and instance.options.memory_bytes is None
-
-
-def one_stage(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if no plan has two stages."""
-    return instance.most_stages == 1

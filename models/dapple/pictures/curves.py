@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.planner import dapple
@@ -28,14 +29,16 @@ _POINT_S = 2.0
 _BETWEEN = ("inter_bytes_per_s", "allreduce_inter_bytes_per_s", "multi_inter_bytes_per_s")
 
 
+@picture(name="microbatches", of="instance")
 def draw_microbatches(instance: DappleInstance) -> go.Figure:
-    """Draw speedups over one GPU against the number of microbatches, of one size all."""
+    """Speedups and the certified limit against the number of microbatches."""
     points = [instance.model_copy(update={"num_microbatches": m}) for m in MICROBATCHES]
     return _speedups(points, MICROBATCHES, "microbatches", "More microbatches, shorter bubbles")
 
 
+@picture(name="network", of="instance")
 def draw_network(instance: DappleInstance) -> go.Figure:
-    """Draw speedups over one GPU against the bandwidths between machines."""
+    """Speedups and the certified limit against the bandwidths between machines."""
     cluster = instance.cluster
     points = []
     for factor in FACTORS:

@@ -8,14 +8,16 @@ from gadgetopt.pieces.pipeline.bound import machine_bounds
 from gadgetopt.pieces.pipeline.pivot_latency import latency_s, pivot_of
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.reporting.figures import BLUE, BRIGHT, INK, LEGEND_ABOVE, ORANGE, RED, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..algorithms.schedules import record
 from ..instance import DappleInstance, DappleSolution
 from .schedule import machine_names, schedule_of
 
 
+@picture(name="latency")
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
-    """Draw the latency and the lower bound of every pivot of a plan, and makespans as lines."""
+    """The latency for every pivot beside the bound and simulated makespans."""
     shop = shop_of(instance, solution.plan)
     f, b, a = (row.tolist() for row in shop.in_seconds())
     M = shop.num_microbatches

@@ -5,12 +5,17 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, PALE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import DappleInstance, DappleSolution
 
 
+@picture(name="mapping")
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
-    """Draw how many GPUs of each machine every stage has, and its layers."""
+    """GPUs of each machine in each stage.
+
+    Draw how many GPUs of each machine every stage has, and its layers.
+    """
     machine_of = instance.cluster.machine_of
     machines = len(instance.cluster.gpus_per_machine)
     counts = [

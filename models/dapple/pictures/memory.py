@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from gadgetopt.pieces.pipeline.plan import stage_memory
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..algorithms.schedules import warmups
 from ..instance import DappleInstance, DappleSolution
@@ -15,8 +16,12 @@ from .schedule import schedule_of
 _GB = 1e9
 
 
+@picture(name="memory")
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
-    """Draw the memory of a GPU of every stage for K = 1, ..., M microbatches in flight."""
+    """Activations of each stage against its warm-up number, and GPipe's.
+
+    Draw the memory of a GPU of every stage for K = 1, ..., M microbatches in flight.
+    """
     shop = shop_of(instance, solution.plan)
     M = shop.num_microbatches
     peaks = schedule_of(shop, solution).peaks_in_flight

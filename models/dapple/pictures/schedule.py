@@ -12,12 +12,17 @@ from gadgetopt.pieces.pipeline.shop import Shop, shop_of
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.reporting.figures import RED
 from gadgetopt.reporting.pipelines import gantt
+from gadgetopt.system.declaring import picture
 
 from ..instance import DappleInstance, DappleSolution
 
 
+@picture(name="schedule")
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
-    """Draw blocks, transfers and AllReduce over time; the pivot, the bound and the latency."""
+    """Blocks of stages and links over time, the paper's pivot marked.
+
+    Draw blocks, transfers and AllReduce over time; the pivot, the bound and the latency.
+    """
     shop = shop_of(instance, solution.plan)
     schedule = schedule_of(shop, solution)
     f, b, a = (row.tolist() for row in shop.in_seconds())

@@ -5,19 +5,3 @@ gadget: the method; temporal_greedy: Algorithm 1, for any solver of a slot.
 lp_rs_mde: Algorithm 2; mapping_rounding: its randomised rounding, as printed and within capacities;
 overload_factors: the factors by which Theorem 8 lets it exceed capacities.
 """
-
-from gadgetopt.system.declaration import Method, Parts
-
-part: Parts = Parts(__name__)
-
-METHODS = (
-    Method(
-        "gadget",
-        kind="online",
-        summary="slot by slot, by Algorithm 2 on concave envelopes",
-        reference="Algorithms 1 and 2",
-        run=part("gadget:gadget"),
-        parameters={"attempts": 100},
-        stochastic=True,
-    ),
-)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import GadgetInstance
@@ -12,6 +13,7 @@ from .lp_rs_mde import lp_rs_mde
 from .temporal_greedy import slot_by_slot
 
 
+@method(kind="online", reference="Algorithms 1 and 2")
 def gadget(
     instance: GadgetInstance,
     limits: Limits,
@@ -19,7 +21,9 @@ def gadget(
     *,
     attempts: int = 100,
 ) -> MethodOutcome:
-    """Run Algorithm 1 with Algorithm 2.
+    """Slot by slot, by Algorithm 2 on concave envelopes.
+
+    Run Algorithm 1 with Algorithm 2.
 
     Printed step for step, rings may exceed capacities and a sigmoid utility may never start its
     job. So rings that do not fit are left out and other jobs fill the room, and gains are those of

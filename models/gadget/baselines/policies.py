@@ -21,6 +21,7 @@ import numpy as np
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import (
@@ -39,6 +40,7 @@ Draw = Literal["clip", "within"]
 Policy = Callable[[int, list[int]], list[Mapping]]
 
 
+@method(kind="baseline", reference="baseline FIFO")
 def fifo(
     instance: GadgetInstance,
     limits: Limits,
@@ -48,7 +50,9 @@ def fifo(
     draw: Draw = "clip",
     backfill: bool = False,
 ) -> MethodOutcome:
-    """Run jobs in the order of arrival, each on its servers until its budget is used.
+    """First in, first out: a job keeps its servers until its budget is used.
+
+    Run jobs in the order of arrival, each on its servers until its budget is used.
 
     A job that has started keeps its placement; its last ring is cut to the rest of the budget.
     While the first waiting job does not fit, those behind it wait too. A job whose ring would not
@@ -91,14 +95,14 @@ def fifo(
     return _run(instance, limits, policy)
 
 
+@method(kind="baseline", reference="baseline DRF")
 def drf(
     instance: GadgetInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     share_links: bool = False,
 ) -> MethodOutcome:
-    r"""Share every slot anew by dominant resource fairness, worker by worker.
+    r"""Dominant resource fairness: every slot shared anew, worker by worker.
 
     The next worker goes to the job with the smallest dominant share, :math:`\max_r \kappa_i l_i^r /
     \sum_s C_s^r`, ties to the earlier arrival, as long as the total capacity allows. Then rings are
@@ -106,7 +110,7 @@ def drf(
 
     Parameters
     ----------
-    instance, limits, rng
+    instance, limits
     share_links : bool, default False
         Count links as a resource: a ring of two or more takes 2 b_i of the access links of all
         servers.
@@ -140,6 +144,7 @@ def drf(
     return _run(instance, limits, policy)
 
 
+@method(kind="baseline", reference="baseline Tiresias")
 def tiresias(
     instance: GadgetInstance,
     limits: Limits,
@@ -149,7 +154,7 @@ def tiresias(
     draw: Draw = "clip",
     threshold: float = 0.0,
 ) -> MethodOutcome:
-    """Run the jobs with the least attained service first, every slot anew.
+    """Least attained service first, every slot anew.
 
     Attained service is the number of GPU-slots so far, of the resource `gpu` or else of the first
     one. Ties go to the earlier arrival. A job gets its fixed number of workers, or the rest of its

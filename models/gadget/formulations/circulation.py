@@ -25,12 +25,16 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
+
 from ..instance import GadgetInstance
 from .joint import (
     SlotModel,
     SlotScope,
     add_bandwidth,
     add_capacity,
+    decode,
     joint_model,
 )
 
@@ -143,8 +147,19 @@ def _most_uses(scope: SlotScope, i: int, e: int) -> int:
 CIRCULATION = SlotModel("circulation", add_slot, num_variables)
 
 
+@formulation(
+    name="circulation",
+    model_class="MILP",
+    strength="exact",
+    equations="(D1)-(D4) (reconstructed)",
+    decode=decode,
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build the circulation model over all slots (reconstructed).
+    """A ring as a connected circulation.
+
+    Build the circulation model over all slots (reconstructed).
 
     Raises
     ------

@@ -15,10 +15,11 @@ import itertools
 from typing import Any
 
 import networkx as nx
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import GadgetInstance
@@ -149,14 +150,21 @@ def circuits() -> CpWay:
     )
 
 
+@method(
+    kind="exact",
+    reference="(2)-(8), (19) in CP-SAT (reconstructed)",
+    formulation="cp_circuit",
+    backend="cpsat",
+)
 def cp_circuit(
     instance: GadgetInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     scale: int = 0,
 ) -> MethodOutcome:
-    """Solve all slots together by the circuit model (reconstructed).
+    """Rings as circuits with a path for every arc, by CP-SAT.
+
+    Solve all slots together by the circuit model (reconstructed).
 
     Parameters
     ----------
@@ -169,4 +177,5 @@ def cp_circuit(
     ModelRefused
         If there are too many paths or variables, or the utilities are too large for the scale.
     """
+    rng = fixed_rng()
     return solve_horizon(instance, circuits(), limits, rng, scale)

@@ -26,9 +26,11 @@ from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import GadgetInstance, GadgetSolution
@@ -301,14 +303,22 @@ def solve_slot(
     )
 
 
+@method(
+    name="cp_embedding",
+    kind="exact",
+    reference="(12)-(19) in CP-SAT (reconstructed)",
+    formulation="embedding",
+    backend="cpsat",
+)
 def solve_embedding(
     instance: GadgetInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     scale: int = 0,
 ) -> MethodOutcome:
-    """Solve the embedding program by CP-SAT with utilities rounded down (reconstructed).
+    """The embedding program by CP-SAT, utilities rounded and the bound corrected.
+
+    Solve the embedding program by CP-SAT with utilities rounded down (reconstructed).
 
     Parameters
     ----------
@@ -320,6 +330,7 @@ def solve_embedding(
     ModelRefused
         If the model is too large, or the utilities are too large for the scale.
     """
+    rng = fixed_rng()
     clock = Clock(limits)
     utilities = [job.utility for job in instance.terms.jobs]
     tables = scaled_tables(utilities, scale or scale_for(utilities))

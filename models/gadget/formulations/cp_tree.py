@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import GadgetInstance
@@ -90,14 +91,21 @@ def num_variables(scope: SlotScope) -> int:
 CP_TREE = CpWay(add_slot, num_variables)
 
 
+@method(
+    kind="exact",
+    reference="two-tier CP-SAT model (reconstructed)",
+    formulation="cp_tree",
+    backend="cpsat",
+)
 def cp_tree(
     instance: GadgetInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     scale: int = 0,
 ) -> MethodOutcome:
-    """Solve all slots together by the two-tier model (reconstructed).
+    """Rings on a two-tier cluster by the links they load, by CP-SAT.
+
+    Solve all slots together by the two-tier model (reconstructed).
 
     Parameters
     ----------
@@ -110,6 +118,7 @@ def cp_tree(
     ModelRefused
         If the network is a graph, or the model or the scaled utilities are too large.
     """
+    rng = fixed_rng()
     if instance.terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")
     return solve_horizon(instance, CP_TREE, limits, rng, scale)

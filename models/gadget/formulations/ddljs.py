@@ -32,6 +32,9 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
+
 from ..instance import GadgetInstance
 from .cp_circuit import Paths, paths_of
 from .joint import (
@@ -42,8 +45,16 @@ from .joint import (
 )
 
 
+@formulation(
+    name="ddljs",
+    model_class="ILP",
+    strength="relaxation",
+    equations="(2)-(9)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build DDLJS with (9) corrected.
+    """The paper's program with one variable per path, degrees (9) corrected.
 
     Raises
     ------

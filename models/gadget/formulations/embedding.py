@@ -26,12 +26,16 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
+
 from ..instance import GadgetInstance
 from .joint import (
     SlotModel,
     SlotScope,
     add_bandwidth,
     add_capacity,
+    decode,
     joint_model,
 )
 
@@ -110,8 +114,17 @@ def add_slot(b: Any, scope: SlotScope) -> None:
 EMBEDDING = SlotModel("embedding", add_slot, num_variables)
 
 
+@formulation(
+    name="embedding",
+    model_class="ILP",
+    strength="exact",
+    equations="(12)-(19)",
+    decode=decode,
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build the embedding program over all slots.
+    """One flow per hop of a ring of each size.
 
     Raises
     ------

@@ -27,14 +27,28 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
+
 from ..instance import GadgetInstance
 from ..subproblems.epochs import epochs_of
 from ..subproblems.max_ring import largest_rings
 from .totals import add_totals
 
 
+@formulation(
+    name="epochs",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(D8) (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build the epoch relaxation (reconstructed); its values are totals, not a decision."""
+    """Worker-slots per job and epoch, without bandwidth and server boundaries.
+
+    Build the epoch relaxation (reconstructed); its values are totals, not a decision.
+    """
     terms = instance.terms
     epochs = epochs_of(terms)
     total_capacity = terms.capacity.sum(axis=0).tolist()

@@ -37,6 +37,8 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
 
 from ..instance import GadgetInstance
 from ..subproblems.bandwidth_tightening import tightened
@@ -55,8 +57,18 @@ MOST_COUNTS = 100_000
 HOPS, LOADS = 4, 8
 
 
+@formulation(
+    name="ring_counts",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(D13)-(D16) (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build the relaxation by ring counts (reconstructed); its values are no decision.
+    """Slots with a ring of each kind and size per job and epoch, on servers and links.
+
+    Build the relaxation by ring counts (reconstructed); its values are no decision.
 
     Raises
     ------

@@ -27,12 +27,15 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
 
 from ..instance import GadgetInstance
 from .joint import (
     SlotModel,
     SlotScope,
     add_capacity,
+    decode,
     joint_model,
 )
 
@@ -145,8 +148,19 @@ def add_slot(b: Any, scope: SlotScope) -> None:
 TREE = SlotModel("tree", add_slot, num_variables)
 
 
+@formulation(
+    name="tree",
+    model_class="ILP",
+    strength="exact",
+    equations="(D5)-(D7) (reconstructed)",
+    decode=decode,
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build the two-tier ILP over all slots (reconstructed).
+    """Rings by mode on a two-tier cluster: one server, one rack, several.
+
+    Build the two-tier ILP over all slots (reconstructed).
 
     Raises
     ------

@@ -20,6 +20,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ..instance import GadgetInstance
 from ..subproblems.epochs import is_concave
 
@@ -37,16 +39,46 @@ def one_slot(instance: GadgetInstance, parameters: Mapping[str, Any]) -> bool:
     return instance.horizon_slots == 1
 
 
+@guarantee(
+    name="Theorem 6",
+    statement="OPT / ALG <= 2 over all slots",
+    reference="Theorem 6, proof repaired",
+    standing="proven",
+    methods=("gadget_exact",),
+    assumptions={"utilities are concave": concave},
+)
 def theorem_6_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:
     """Return (1 + alpha) / alpha for alpha = 1."""
     return 2
 
 
+@guarantee(
+    name="Theorem 8",
+    statement=(
+        "OPT / ALG <= 3 Gamma in a slot with some probability, capacities exceeded by "
+        "beta and gamma; no ratio if capacities are respected"
+    ),
+    reference="Theorem 8",
+    standing="claimed",
+    methods=("gadget", "gadget_rounding"),
+    assumptions={"there is one slot": one_slot},
+)
 def theorem_8_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:
     """Return 3 Gamma; 3 if all ring sizes enter the augmented program."""
     return 3 * (1 if parameters.get("all_sizes") else largest_ring(instance))
 
 
+@guarantee(
+    name="Theorem 10",
+    statement=(
+        "OPT / ALG <= 3 Gamma + 1 over all slots with some probability, capacities "
+        "exceeded by beta and gamma; no ratio if capacities are respected"
+    ),
+    reference="Theorem 10",
+    standing="claimed",
+    methods=("gadget", "gadget_rounding"),
+    assumptions={"utilities are concave": concave},
+)
 def theorem_10_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:
     """Return 3 Gamma + 1, one more than for a single slot."""
     return theorem_8_ratio(instance, parameters) + 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers.scaling import cost_unit
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.temporal_greedy import slot_by_slot
@@ -17,15 +19,17 @@ from .slot_greedy import slot_greedy
 IDLE_WORKER = 1e-6
 
 
+@method(kind="online", reference="Algorithm 1 with a greedy slot (reconstructed)")
 def gadget_greedy(
     instance: GadgetInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     envelopes: bool = True,
     idle_tiebreak: bool = False,
 ) -> MethodOutcome:
-    """Run Algorithm 1 and add the most valuable worker of a slot next (reconstructed).
+    """Slot by slot, the most valuable worker next.
+
+    Run Algorithm 1 and add the most valuable worker of a slot next (reconstructed).
 
     Parameters
     ----------
@@ -34,6 +38,7 @@ def gadget_greedy(
     idle_tiebreak : bool
         If True, no GPU idles because of a tie.
     """
+    rng = fixed_rng()
 
     def solve(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
         return slot_greedy(with_idle_workers(problem) if idle_tiebreak else problem)

@@ -13,6 +13,7 @@ import numpy as np
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.lp_rs_mde import Program, algorithm_2, relax
@@ -24,6 +25,7 @@ from ..subproblems.slot_problem import Mapping, SlotProblem
 Rounding = Literal["vanilla", "min_load", "max_profit", "violation_free", "knapsack", "fill"]
 
 
+@method(kind="online", reference="Algorithms 1 and 2, roundings of ours (reconstructed)")
 def gadget_rounding(
     instance: GadgetInstance,
     limits: Limits,
@@ -35,7 +37,9 @@ def gadget_rounding(
     all_sizes: bool = False,
     program: Program = "closed_form",
 ) -> MethodOutcome:
-    """Run Algorithm 1 with another rounding than that of `gadget` (reconstructed).
+    """As gadget, with another rounding, other gains or all ring sizes.
+
+    Run Algorithm 1 with another rounding than that of `gadget` (reconstructed).
 
     Parameters
     ----------

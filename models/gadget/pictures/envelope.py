@@ -11,6 +11,7 @@ from gadgetopt.reporting.figures import (
     RED,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..instance import GadgetInstance
 from ..subproblems.hull import envelope, upper_hull
@@ -29,8 +30,9 @@ def shortfall(job: JobTerms) -> float:
     return float((envelope(job.utility) - job.utility).max())
 
 
+@picture(name="envelope", of="instance")
 def plot_envelope(instance: GadgetInstance) -> go.Figure:
-    """Draw utility and envelope of the job with the largest difference."""
+    """A utility with its concave envelope and the tangent point."""
     job = max(instance.terms.jobs, key=lambda job: (shortfall(job), len(job.utility), -job.index))
     u, above = job.utility, envelope(job.utility)
     k = np.arange(len(u))

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import PALETTE, RED, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import GadgetInstance
 from ..subproblems.hull import envelope
@@ -27,8 +28,12 @@ def rising(job: JobTerms) -> list[int]:
     return [k + 1 for k in np.flatnonzero(gain[1:] > gain[:-1] + slack).tolist()]
 
 
+@picture(name="gains", of="instance")
 def plot_gains(instance: GadgetInstance) -> go.Figure:
-    """Draw the marginal gains of the first jobs; those of their envelopes are dotted."""
+    """Marginal utility of worker-slots.
+
+    Draw the marginal gains of the first jobs; those of their envelopes are dotted.
+    """
     jobs = [job for job in instance.terms.jobs if job.max_total > 1][: len(PALETTE)]
     figure = go.Figure()
     for n, job in enumerate(jobs):

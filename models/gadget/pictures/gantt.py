@@ -19,6 +19,7 @@ from gadgetopt.reporting.figures import (
     RED,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate, utility, worker_slots
 from ..instance import (
@@ -82,8 +83,9 @@ def reach(instance: GadgetInstance, ring: Ring) -> int:
     return 1 if len({cluster.servers[s].rack for s in used}) == 1 else 2
 
 
+@picture(name="gantt")
 def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
-    """Draw the ring sizes of all jobs over the slots."""
+    """Ring sizes of all jobs over the slots."""
     evaluation = evaluate(instance, solution)
     jobs, T = len(instance.jobs), instance.horizon_slots
     few = jobs <= _WRITTEN_JOBS

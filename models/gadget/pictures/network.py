@@ -22,6 +22,7 @@ from gadgetopt.reporting.figures import (
     TEMPLATE,
     mixed,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import link_loads
 from ..instance import (
@@ -57,8 +58,12 @@ def busiest_slot(instance: GadgetInstance, solution: GadgetSolution) -> int:
     return max(slots, key=lambda t: (weight[t], workers[t], -t))
 
 
+@picture(name="network")
 def plot_tree(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
-    """Draw the rings of the slot whose links carry the most."""
+    """Rings and link loads of the busiest slot on the network.
+
+    Draw the rings of the slot whose links carry the most.
+    """
     slot = busiest_slot(instance, solution)
     rings = sorted((r for r in solution.rings if r.slot == slot), key=lambda r: r.job)
     loads = {arc: load for (t, arc), load in link_loads(instance, solution).items() if t == slot}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 
+from gadgetopt.system.declaring import statement
 from gadgetopt.system.files import Document
 from gadgetopt.trust.statements import Finding, objective, run, tested_ratio
 
@@ -38,6 +39,17 @@ def _network(instance: GadgetInstance) -> nx.DiGraph:
     return nx.DiGraph([(link.source, link.target, {"mbps": link.mbps}) for link in links])
 
 
+@statement(
+    name="equation-9",
+    source="(9)",
+    statement="if a job uses several servers, its ring has degree two at every server",
+    verdict="refuted",
+    grade="refuted",
+    repair="degree 2 x_is: a server without a worker of the job has degree 0",
+    proof="the hops of a ring enter and leave the servers of its workers, and no others",
+    witness=True,
+    command="solve {} --method circulation@highs",
+)
 def equation_9(document: Document) -> Finding:
     """The degrees of an optimal ring, at all servers."""
     instance: GadgetInstance = document.data
@@ -56,6 +68,20 @@ def equation_9(document: Document) -> Finding:
     return Finding(violated == 0, shown)
 
 
+@statement(
+    name="equation-9-one-ring",
+    source="the remark on (9)",
+    statement="degree two at every used server makes the workers one ring",
+    verdict="refuted",
+    grade="refuted",
+    repair=("circulations with connectivity, as in `circulation`, or circuits of the CP model"),
+    proof=(
+        "P1: a balanced and connected multigraph has an Eulerian circuit; "
+        "models/gadget/README.md, formulations"
+    ),
+    witness=True,
+    command="compare {} --methods circulation@highs,offline",
+)
 def one_ring(document: Document) -> Finding:
     """All workers on two disjoint cycles of links, and the largest ring there is."""
     instance: GadgetInstance = document.data
@@ -72,6 +98,17 @@ def one_ring(document: Document) -> Finding:
     return Finding(not (accepted and best < workers), shown)
 
 
+@statement(
+    name="equation-8",
+    source="(8) beside (19)",
+    statement="if no path carries more than its narrowest link, no link is overloaded",
+    verdict="refuted",
+    grade="refuted",
+    repair="(19), which adds up all paths over a link; it is the one that is solved",
+    proof="a link carries the sum of all paths over it, by definition",
+    witness=True,
+    command="compare {} --methods circulation@highs,offline",
+)
 def equation_8(document: Document) -> Finding:
     """Two rings over four paths that share every link."""
     instance: GadgetInstance = document.data
@@ -101,6 +138,19 @@ def equation_8(document: Document) -> Finding:
     return Finding(not (fits and overloaded and len(overloaded) == len(judged.violations)), shown)
 
 
+@statement(
+    source="Lemma 5, Theorem 6 and the utilities of the experiments",
+    statement=(
+        "with the sigmoids of the experiments gains diminish, so that choosing slot by "
+        "slot has at least half the optimum"
+    ),
+    verdict="refuted",
+    grade="contradiction",
+    repair="the least concave majorant, for guarantees on the surrogate only",
+    proof="Theorem 6 for the majorant, which is nowhere below the utility",
+    witness=True,
+    command="compare {} --methods offline,gadget_exact:envelopes=false",
+)
 def sigmoid(document: Document) -> Finding:
     """The gains of the first two worker-slots, and what choosing slot by slot makes of them."""
     instance: GadgetInstance = document.data
@@ -114,6 +164,17 @@ def sigmoid(document: Document) -> Finding:
     return Finding(bool(second <= first) or best <= 2 * by_slots, shown)
 
 
+@statement(
+    name="largest-ring",
+    source="Pi_i = min(N_i, C_s/l_i, F_i/l_i)",
+    statement="no ring is larger than the least capacity of a server allows",
+    verdict="refuted",
+    grade="refuted",
+    repair="the sum over servers; a ring may span them",
+    proof="a ring of k workers puts k_s on server s, and each k_s is bounded by C_s/l_i",
+    witness=True,
+    command="solve {} --method offline",
+)
 def largest_ring(document: Document) -> Finding:
     """The workers of the largest ring beside the formula."""
     instance: GadgetInstance = document.data
@@ -127,6 +188,17 @@ def largest_ring(document: Document) -> Finding:
     return Finding(found <= bound, shown)
 
 
+@statement(
+    name="relaxed-ring-size",
+    source="q_i[t] from the continuous relaxation",
+    statement=("a job's allocation in the relaxation, rounded up, bounds its ring in an optimum"),
+    verdict="refuted",
+    grade="refuted",
+    repair="q_i[t] = min(N_i, K_i - z_i, what all servers hold)",
+    proof="each of the three terms bounds every feasible ring: (2), (3), (4)",
+    witness=True,
+    command="compare {} --methods offline,gadget_relaxed_rings",
+)
 def relaxed_ring_size(document: Document) -> Finding:
     """The best slot with rings as large as the relaxation says, and the best slot."""
     limited = objective(document, "gadget_relaxed_rings")
@@ -135,6 +207,19 @@ def relaxed_ring_size(document: Document) -> Finding:
     return Finding(limited >= best, shown)
 
 
+@statement(
+    name="partition-matroid",
+    source="the proof of Theorem 6",
+    statement="feasible schedules are the independent sets of a partition matroid",
+    verdict="refuted",
+    grade="refuted",
+    repair=("Theorem 6 holds nevertheless: cap every utility at K_i worker-slots and drop (3)"),
+    proof=(
+        "capped utilities stay concave, and surplus workers can be taken away (P4), so "
+        "both optima are equal; models/gadget/guarantees/ratios.py"
+    ),
+    witness=True,
+)
 def partition_matroid(document: Document) -> Finding:
     """Two choices of different slots, each alone and together."""
     rings = [Ring(slot=t, job=0, servers=(0, 0)) for t in (1, 2)]
@@ -145,6 +230,21 @@ def partition_matroid(document: Document) -> Finding:
     return Finding(together.feasible or not all(alone), shown)
 
 
+@statement(
+    name="theorem-6",
+    source="Theorem 6",
+    statement=(
+        "with concave utilities, choosing in every slot the best slot has at least half the optimum"
+    ),
+    verdict="holds",
+    grade="holds",
+    proof=(
+        "models/gadget/guarantees/ratios.py; the paper's proof has a gap, see "
+        "gadget/partition-matroid"
+    ),
+    witness=True,
+    command="compare {} --methods gadget_exact,offline",
+)
 def theorem_6(document: Document) -> Finding:
     """Slot by slot against the optimum over both slots."""
     return tested_ratio(document, "Theorem 6", BY_SLOTS, "offline")

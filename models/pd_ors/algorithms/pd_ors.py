@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import PdOrsInstance
@@ -29,14 +30,16 @@ GRID = 16
 QUANTA = 200
 
 
+@method(kind="online", reference="Algorithms 1-4")
 def pd_ors(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     upper: Upper = "min",
 ) -> MethodOutcome:
-    r"""Return the decisions of PD-ORS: on arrival a job is accepted with its schedule, or rejected.
+    r"""Exponential prices, every job its best schedule on arrival, for good.
+
+    Return the decisions of PD-ORS: on arrival a job is accepted with its schedule, or rejected.
 
     It is accepted if its utility exceeds what its cheapest schedule costs at exponential prices,
     for the completion slot where that difference, the payoff, is largest; the earliest of equals.
@@ -49,8 +52,6 @@ def pd_ors(
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng
-        Not used: nothing is drawn.
     upper : "min" or "sum", default "min"
         The reading of :math:`U^r`: utilities are divided by the lesser demand of a worker and a
         server, as OASiS has it, or by their sum, as recalled; see `prices.price_range`.

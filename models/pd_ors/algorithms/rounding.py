@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..guarantees.ratios import rho_hat, rounding_log_probability
@@ -14,6 +15,7 @@ from ..subproblems.slot_methods import SlotOptions
 from .pd_ors import GRID, decide
 
 
+@method(kind="online", reference="Algorithms 1-4, the roundings of Algorithm 4")
 def pd_ors_rounding(
     instance: PdOrsInstance,
     limits: Limits,
@@ -23,7 +25,9 @@ def pd_ors_rounding(
     factor: float = 1.0,
     attempts: int = 50,
 ) -> MethodOutcome:
-    r"""Return the decisions of `pd_ors` where the external case of a slot is rounded (Algorithm 4).
+    r"""PD-ORS with the paper's roundings of the program of a slot.
+
+    Return the decisions of `pd_ors` where the external case of a slot is rounded (Algorithm 4).
 
     For a number of workers the linear relaxation of (13)-(17) is scaled by :math:`G_\delta` and
     rounded at most S times; the first rounding that fits is taken, without its surplus, and where

@@ -33,7 +33,9 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import PdOrsInstance
@@ -49,16 +51,16 @@ from .fifo_drf import (
 Held = dict[int, Counts]
 
 
+@method(kind="baseline", reference="baseline Dorm (reconstructed: recalled)")
 def dorm(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     unfairness: float = 0.1,
     changes: float = 0.1,
     event_time_s: float = 10.0,
 ) -> MethodOutcome:
-    r"""Return the schedule of Dorm.
+    r"""Dorm: a MILP of use, fairness and few changes whenever a job comes or goes.
 
     Between events jobs keep what they hold. Where (D5) leaves no solution it is left out. The
     solver starts from running jobs as they are and fair shares of the free capacity for the new
@@ -69,8 +71,6 @@ def dorm(
     instance : PdOrsInstance
     limits : Limits
         `time_s` ends the simulation; unfinished jobs are then rejected.
-    rng : numpy.random.Generator
-        Draws the solver's seed.
     unfairness, changes : float
         theta_1 and theta_2.
     event_time_s : float
@@ -82,6 +82,7 @@ def dorm(
     ModelRefused
         If jobs are not to be spread, which Dorm does not know.
     """
+    rng = fixed_rng()
     if instance.locality == "internal_only":
         raise ModelRefused("dorm: spreads jobs over machines, which the instance forbids")
     clock, terms = Clock(limits), instance.terms

@@ -20,6 +20,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import (
@@ -128,6 +129,7 @@ class Course:
         self.done += workers * (self.job.sigma if len(placements) == 1 else 1)
 
 
+@method(kind="baseline", reference="baseline FIFO")
 def fifo(
     instance: PdOrsInstance,
     limits: Limits,
@@ -136,7 +138,7 @@ def fifo(
     fewest_workers: int = 1,
     most_workers: int = 30,
 ) -> MethodOutcome:
-    """Return the schedule of first in, first out with fixed numbers of workers.
+    """First in, first out, a fixed number of workers drawn for every job.
 
     Jobs start in order of arrival, as soon as they fit; the first that waits blocks those behind
     it. A job keeps its workers and servers, and where they are, until it is done. One that does not
@@ -191,8 +193,9 @@ def fifo(
     return finished(instance, courses, limit_hit)
 
 
-def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return the schedule of dominant resource fairness (DRF), recomputed in every slot.
+@method(kind="baseline", reference="baseline DRF")
+def drf(instance: PdOrsInstance, limits: Limits) -> MethodOutcome:
+    r"""Dominant resource fairness, recomputed in every slot.
 
     Each slot is filled from nothing: one more worker, and a server whenever it needs one, to the
     job with the least dominant share :math:`\max_r (\\alpha^r n + \\beta^r s) / \sum_h C_h^r`,
@@ -203,10 +206,7 @@ def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> Me
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked in every slot; unfinished jobs are then rejected.
-    rng : numpy.random.Generator
-        Not used.
     """
-    del rng
     clock, terms = Clock(limits), instance.terms
     courses = [Course(job) for job in terms.jobs]
     order, limit_hit = by_arrival(instance), None

@@ -24,6 +24,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.online import outcome, run_online
@@ -44,24 +45,24 @@ from ..subproblems.slot_tables import (
 from ..terms import JobTerms
 
 
+@method(kind="baseline", reference="OASiS, Algorithms 1 and 2")
 def oasis(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     progress: Progress = "auto",
     quanta: int = 200,
     log_price_span: float | None = None,
 ) -> MethodOutcome:
-    r"""Return the decisions of OASiS with separated pools.
+    r"""OASiS: half of the machines for workers, the others for servers.
+
+    Return the decisions of OASiS with separated pools.
 
     Parameters
     ----------
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng : numpy.random.Generator
-        Not used.
     progress, quanta
         As in `pd_ors.pd_ors`.
     log_price_span : float, optional

@@ -43,7 +43,9 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import PdOrsInstance
 from ..terms import JobTerms
@@ -97,8 +99,16 @@ def least_workers(job: JobTerms, slots: int, progress: Fraction) -> int:
     raise ValueError(f"progress {progress} is not possible in {slots} slots")
 
 
+@formulation(
+    name="aggregated",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(19), (20), (22)-(25) without machines, S1-S3 (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (19)-(25) without machines, with S1-S3.
+    """Every slot as one large machine, strengthened.
 
     Raises
     ------

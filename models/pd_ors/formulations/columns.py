@@ -29,6 +29,8 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
 
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.decoding import Counts, slot_plan, solution
@@ -185,8 +187,16 @@ def all_schedules(instance: PdOrsInstance) -> list[Schedule]:
     return [column for job in jobs for column in schedules(job, options[job.index])]
 
 
+@formulation(
+    name="schedule_columns",
+    model_class="ILP",
+    strength="exact",
+    equations="(10)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (10) over all columns.
+    """A binary variable for every schedule of every job (tiny instances).
 
     Raises
     ------

@@ -49,7 +49,9 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.decoding import slot_plan, solution
@@ -60,8 +62,16 @@ from .aggregated import completions, useful_jobs
 MOST_TRIPLES = 50_000
 
 
+@formulation(
+    name="compact",
+    model_class="MILP",
+    strength="exact",
+    equations="(19), (20), (22)-(25), S1-S4 (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (19), (20), (22)-(25) with S1-S4.
+    """Time-indexed with locality, strengthened.
 
     Raises
     ------
@@ -96,8 +106,19 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     return m
 
 
+@formulation(
+    name="compact_plain",
+    model_class="MILP",
+    strength="exact",
+    equations="(19)-(25) (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build_plain(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (19)-(25) as they stand; refused as `build` is."""
+    """Time-indexed with locality.
+
+    Build (19)-(25) as they stand; refused as `build` is.
+    """
     jobs = {job.index: job for job in useful_jobs(instance)}
     slots = {i: tuple(range(job.arrival, _last(job) + 1)) for i, job in jobs.items()}
     m = _time_indexed(instance, jobs, slots)

@@ -19,8 +19,10 @@ from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import PdOrsInstance, PdOrsSolution
@@ -301,8 +303,9 @@ def assemble(instance: PdOrsInstance, jobs: list[JobTerms], clock: Clock) -> Hor
     return model
 
 
-def cpsat(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve the whole horizon with CP-SAT.
+@method(kind="exact", reference="(19)-(25) (reconstructed)", formulation="cpsat", backend="cpsat")
+def cpsat(instance: PdOrsInstance, limits: Limits) -> MethodOutcome:
+    """The whole horizon in CP-SAT, utilities in whole numbers, the bound corrected for it.
 
     Raises
     ------
@@ -310,6 +313,7 @@ def cpsat(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> 
         If the model is too large, or the work of a job has no condition in whole numbers of
         reasonable size.
     """
+    rng = fixed_rng()
     clock = Clock(limits)
     seed = seed_of(rng)
     jobs = useful_jobs(instance)

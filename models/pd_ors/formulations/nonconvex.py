@@ -42,6 +42,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.decoding import slot_plan, solution
@@ -60,8 +61,11 @@ def communication(instance: PdOrsInstance, job: JobTerms, h: int, p: int) -> flo
     return traffic / (gbps * instance.slot_s * job.batch * float(job.kappa_external))
 
 
+@formulation(
+    name="minlp", model_class="MINLP", strength="exact", equations="(1)-(9)", backends=("scip",)
+)
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (1)-(9).
+    """The problem as it stands: speed by the slowest link that is used.
 
     Raises
     ------

@@ -65,6 +65,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.bicriteria import Regime
+from gadgetopt.system.declaring import guarantee
 
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.kernel import AUTO_PAIRS
@@ -100,11 +101,68 @@ def prices_of(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> PriceRa
     )
 
 
+def exact_kernel(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
+    """Return True if every schedule chosen is a cheapest one."""
+    return _exact_slots(instance, parameters) and _exact_progress(instance, parameters)
+
+
+def lemma_factor(
+    instance: PdOrsInstance, parameters: Mapping[str, Any], delta: float = DELTA
+) -> bool:
+    """Return True if G is the lemma's, to pack or to cover, for all jobs and worker counts.
+
+    This is for the empty cluster: with less room the packing factor is smaller still.
+    """
+    factor = float(parameters["factor"])
+    regime: Regime = "packing" if factor <= 1 else "covering"
+    for job in instance.terms.jobs:
+        if job.most_external == 0:
+            continue
+        # The packing factor is the same for all numbers of workers, the covering one largest for 1.
+        G = slot_factor(job, 1, instance.terms.capacity, regime, delta)
+        if (factor > G) if regime == "packing" else (factor < G):
+            return False
+    return True
+
+
+def lower_price_of_the_paper(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
+    """Return True if L is the paper's: an empty cluster then costs half of an optimum at most."""
+    others = ("given_upper", "history", "log_price_span")
+    return all(parameters.get(name) is None for name in others)
+
+
+@guarantee(
+    name="Competitive ratio",
+    statement=(
+        "OPT / ALG <= 2 max_r (1, ln(U^r / L)); takes demands to be small against capacities"
+    ),
+    reference="competitive ratio, exact kernel (reconstructed: recalled)",
+    standing="claimed",
+    methods=("pd_ors", "pd_ors_kernel"),
+    assumptions={
+        "cheapest schedules are exact": exact_kernel,
+        "L is the paper's": lower_price_of_the_paper,
+    },
+)
 def competitive_ratio(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> float:
     """Return 2 max(1, ln(U^r / L)), which is claimed for an exact kernel."""
     return 2 * max(1.0, *prices_of(instance, parameters).log_spans)
 
 
+@guarantee(
+    name="Competitive ratio with roundings",
+    statement=(
+        "OPT / ALG <= 6 G / delta max_r (1, ln(U^r / L)) with delta = 1/2, with a "
+        "probability that is 0 at the paper's sizes"
+    ),
+    reference="competitive ratio (reconstructed: recalled)",
+    standing="claimed",
+    methods=("pd_ors_rounding", "pd_ors_repaired_rounding"),
+    assumptions={
+        "G is the rounding lemma's": lemma_factor,
+        "L is the paper's": lower_price_of_the_paper,
+    },
+)
 def rounding_ratio(
     instance: PdOrsInstance, parameters: Mapping[str, Any], delta: float = DELTA
 ) -> float:
@@ -193,6 +251,23 @@ def small_demands(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> Sma
     )
 
 
+@guarantee(
+    name="Small demands",
+    statement=(
+        "OPT / ALG <= max(1, kappa a) / (1 - kappa D_0 / V), with prices raised by "
+        "kappa to block what does not fit and steps of their true size"
+    ),
+    reference="small demands (reconstructed)",
+    standing="proven",
+    methods=(
+        "pd_ors",
+        "pd_ors_kernel",
+        "pd_ors_price_span",
+        "pd_ors_given_prices",
+        "pd_ors_history",
+    ),
+    assumptions={"cheapest schedules are exact": exact_kernel},
+)
 def small_demands_ratio(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> float | None:
     """Return the ratio that is proven for small demands; None where it is vacuous."""
     return small_demands(instance, parameters).ratio
@@ -280,11 +355,6 @@ def _cost_ratio(job: JobTerms, solution: PdOrsSolution, price: Floats, room: Int
 # -- assumptions -----------------------------------------------------------------------------------
 
 
-def exact_kernel(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if every schedule chosen is a cheapest one."""
-    return _exact_slots(instance, parameters) and _exact_progress(instance, parameters)
-
-
 def _exact_slots(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
     method = parameters.get("slot_method", "auto")
     if method in ("exact_dp", "milp"):
@@ -307,28 +377,3 @@ def _exact_progress(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> b
         math.ceil(job.work) * math.ceil(job.work / job.sigma) <= AUTO_PAIRS
         for job in instance.terms.jobs
     )
-
-
-def lemma_factor(
-    instance: PdOrsInstance, parameters: Mapping[str, Any], delta: float = DELTA
-) -> bool:
-    """Return True if G is the lemma's, to pack or to cover, for all jobs and worker counts.
-
-    This is for the empty cluster: with less room the packing factor is smaller still.
-    """
-    factor = float(parameters["factor"])
-    regime: Regime = "packing" if factor <= 1 else "covering"
-    for job in instance.terms.jobs:
-        if job.most_external == 0:
-            continue
-        # The packing factor is the same for all numbers of workers, the covering one largest for 1.
-        G = slot_factor(job, 1, instance.terms.capacity, regime, delta)
-        if (factor > G) if regime == "packing" else (factor < G):
-            return False
-    return True
-
-
-def lower_price_of_the_paper(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if L is the paper's: an empty cluster then costs half of an optimum at most."""
-    others = ("given_upper", "history", "log_price_span")
-    return all(parameters.get(name) is None for name in others)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.pd_ors import GRID, QUANTA, decide
@@ -16,25 +15,25 @@ from ..subproblems.prices import price_range
 from ..subproblems.slot_methods import SlotOptions
 
 
+@method(kind="online", reference="Algorithms 2 and 3 (reconstructed)")
 def pd_ors_kernel(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     slot_method: Literal["auto", "exact_dp", "greedy", "milp"] = "auto",
     progress: Progress = "auto",
     quanta: int = QUANTA,
     grid: int = GRID,
 ) -> MethodOutcome:
-    """Return the decisions of `pd_ors` with cheapest schedules found in the way that is named.
+    """PD-ORS with another way to find cheapest schedules.
+
+    Return the decisions of `pd_ors` with cheapest schedules found in the way that is named.
 
     Parameters
     ----------
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng
-        Not used: nothing is drawn.
     slot_method : "auto", "exact_dp", "greedy" or "milp", default "auto"
         How a slot's external case is solved, see `slot_methods.SlotOptions`.
     progress : "auto", "exact", "quantised" or "samples", default "auto"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.pd_ors import decide
@@ -12,15 +11,17 @@ from ..instance import PdOrsInstance
 from ..subproblems.prices import Upper, given_range, past_range, price_range
 
 
+@method(kind="online", reference="L = e^-k min U (reconstructed)")
 def pd_ors_price_span(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     log_price_span: float = 10.0,
     upper: Upper = "min",
 ) -> MethodOutcome:
-    r"""Return the decisions of `pd_ors` with :math:`L = e^{-k} \min_r U^r`.
+    r"""PD-ORS with a given span ln(U / L) of its prices.
+
+    Return the decisions of `pd_ors` with :math:`L = e^{-k} \min_r U^r`.
 
     The paper's L is often so low that prices are next to nothing until a machine is almost full.
 
@@ -29,8 +30,6 @@ def pd_ors_price_span(
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng
-        Not used: nothing is drawn.
     log_price_span : float, default 10
         k.
     upper : "min" or "sum", default "min"
@@ -40,10 +39,11 @@ def pd_ors_price_span(
     return decide(instance, limits, prices)
 
 
-def pd_ors_normalised(
-    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the decisions of `pd_ors` with every resource measured by its largest machine.
+@method(kind="online", reference="units that do not matter (reconstructed)")
+def pd_ors_normalised(instance: PdOrsInstance, limits: Limits) -> MethodOutcome:
+    """PD-ORS with every resource measured by its largest machine.
+
+    Return the decisions of `pd_ors` with every resource measured by its largest machine.
 
     The paper's L and mu add up amounts of different resources, so that units matter.
 
@@ -52,21 +52,21 @@ def pd_ors_normalised(
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng
-        Not used: nothing is drawn.
     """
     return decide(instance, limits, price_range(instance, normalise_resources=True))
 
 
+@method(kind="online", reference="constants known beforehand (reconstructed)")
 def pd_ors_given_prices(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     given_upper: float = 1.0,
     given_lower: float = 1e-3,
 ) -> MethodOutcome:
-    """Return the decisions of `pd_ors` with given U, the same for all resources, and L.
+    """PD-ORS with U and L that are given, the same for all resources.
+
+    Return the decisions of `pd_ors` with given U, the same for all resources, and L.
 
     The paper's U and L come from all jobs of the instance, which nobody knows beforehand.
 
@@ -75,8 +75,6 @@ def pd_ors_given_prices(
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng
-        Not used: nothing is drawn.
     given_upper, given_lower : float
         U and L, per amount of 1 of any resource.
 
@@ -92,18 +90,17 @@ def pd_ors_given_prices(
     return decide(instance, limits, prices)
 
 
-def pd_ors_history(
-    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, *, history: str = ""
-) -> MethodOutcome:
-    """Return the decisions of `pd_ors` with U and L of the jobs of another instance.
+@method(kind="online", reference="constants of the past (reconstructed)")
+def pd_ors_history(instance: PdOrsInstance, limits: Limits, *, history: str = "") -> MethodOutcome:
+    """PD-ORS with U and L of the jobs of another instance.
+
+    Return the decisions of `pd_ors` with U and L of the jobs of another instance.
 
     Parameters
     ----------
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job; jobs after it are rejected.
-    rng
-        Not used: nothing is drawn.
     history : str
         File of that instance.
 

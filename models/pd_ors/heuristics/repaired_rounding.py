@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.pd_ors import GRID
@@ -14,6 +15,7 @@ from ..subproblems.prices import price_range
 from ..subproblems.slot_methods import FallBack, Keep, SlotOptions
 
 
+@method(kind="online", reference="Algorithm 4, repaired (reconstructed)")
 def pd_ors_repaired_rounding(
     instance: PdOrsInstance,
     limits: Limits,
@@ -25,7 +27,9 @@ def pd_ors_repaired_rounding(
     trim: bool = True,
     fallback: FallBack = "greedy",
 ) -> MethodOutcome:
-    """Return the decisions of `pd_ors_rounding` with other rules for the roundings of a slot.
+    """PD-ORS with roundings of which the best is kept, and a fall-back.
+
+    Return the decisions of `pd_ors_rounding` with other rules for the roundings of a slot.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from gadgetopt.reporting.figures import (
     ORANGE,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..algorithms.online import best_plan
 from ..instance import PdOrsInstance, PdOrsSolution
@@ -45,8 +46,9 @@ class Payoff:
     cost: float
 
 
+@picture(name="payoffs")
 def waterfall(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw the utility, the cost at the prices of its arrival, and the payoff of every job.
+    """Utility, cost and payoff of every job at the prices of its arrival.
 
     A job that is not accepted is shown with its best schedule at that moment, if it had one; the
     external case of a slot is filled greedily for it.

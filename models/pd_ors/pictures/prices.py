@@ -8,6 +8,7 @@ from plotly.subplots import make_subplots
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.reporting.figures import TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.prices import PriceTable, price_range, replay
@@ -17,10 +18,11 @@ from .schedule import FEW_TICKS
 _DRAWN_MACHINES = 200
 
 
+@picture(name="prices")
 def heat_map(
     instance: PdOrsInstance, solution: PdOrsSolution, *, log_price_span: float | None = None
 ) -> go.Figure:
-    """Draw the price of every resource by machine and slot, as jobs arrive.
+    """Price of every resource by machine and slot, as jobs arrive.
 
     Prices are those that the accepted jobs of any feasible decision would have led to, taken in
     order of arrival, with U and L as in `prices.price_range`. A slider goes through the slots of

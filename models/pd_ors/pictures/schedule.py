@@ -23,6 +23,7 @@ from gadgetopt.reporting.figures import (
     TEMPLATE,
     mixed,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import (
     Course,
@@ -70,8 +71,12 @@ class Bar:
     hover: str
 
 
+@picture(name="gantt")
 def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw a feasible decision as a Gantt chart of the jobs."""
+    """Jobs over slots, by mode and number of workers.
+
+    Draw a feasible decision as a Gantt chart of the jobs.
+    """
     evaluation = evaluate(instance, solution)
     found = bars(instance, solution)
     most = max((bar.workers for bar in found), default=1)

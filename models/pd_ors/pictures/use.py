@@ -17,6 +17,7 @@ from gadgetopt.reporting.figures import (
     TEMPLATE,
     YELLOW,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import courses
 from ..instance import PdOrsInstance, PdOrsSolution
@@ -26,8 +27,12 @@ _LINES = (BLUE, ORANGE, MINT, PINK, PEAR, YELLOW)
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
+@picture()
 def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw the used part of every resource by slot, above arrivals and completions."""
+    """Used part of the machines, arrivals and completions by slot.
+
+    Draw the used part of every resource by slot, above arrivals and completions.
+    """
     T = instance.horizon_slots
     slots = list(range(1, T + 1))
     figure = make_subplots(

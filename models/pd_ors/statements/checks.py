@@ -10,6 +10,7 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational, exceeds
 from gadgetopt.pieces.rounding import packing_factor
+from gadgetopt.system.declaring import statement
 from gadgetopt.system.files import Document
 from gadgetopt.system.generation import find_generator
 from gadgetopt.system.registry import problem
@@ -24,11 +25,35 @@ MEANINGLESS = -6
 GB_PER_TB = 1000
 
 
+@statement(
+    name="competitive-ratio",
+    source="competitive ratio, exact kernel",
+    statement="OPT/ALG is at most 2 max(1, ln(U/L)), whatever part of a machine a job takes",
+    verdict="refuted",
+    grade="refuted",
+    repair="the theorem on small demands",
+    proof="models/pd_ors/guarantees/ratios.py",
+    witness=True,
+    command="compare {} --methods pd_ors,portfolio",
+    reconstructed=True,
+)
 def competitive_ratio(document: Document) -> Finding:
     """Two jobs that each fill the only machine."""
     return tested_ratio(document, "Competitive ratio", "pd_ors", "portfolio")
 
 
+@statement(
+    name="corrected-constant",
+    source="an earlier correction of this project",
+    statement="with ln(U/L) replaced by alpha-hat, steps at their true size, the ratio holds",
+    verdict="refuted",
+    grade="refuted",
+    repair="the theorem on small demands, with prices raised to block what does not fit",
+    proof="models/pd_ors/guarantees/ratios.py",
+    witness=True,
+    command="compare {} --methods pd_ors,portfolio",
+    reconstructed=True,
+)
 def corrected_constant(document: Document) -> Finding:
     """Two jobs that each take three units of four."""
     ours = run(document, "pd_ors")
@@ -40,6 +65,18 @@ def corrected_constant(document: Document) -> Finding:
     return Finding(not exceeds(ratio, promised), f"ratio {ratio:.7g}, promised {promised:.7g}")
 
 
+@statement(
+    name="unit-of-a-resource",
+    source="the constants L and mu, which add up all resources",
+    statement="what is accepted does not depend on the unit in which a resource is counted",
+    verdict="refuted",
+    grade="dimensions",
+    repair="every resource is counted in parts of the largest machine: pd_ors_normalised",
+    proof="these parts have no unit",
+    witness=True,
+    command="compare {} --methods pd_ors,pd_ors_normalised,portfolio",
+    reconstructed=True,
+)
 def unit_of_a_resource(document: Document) -> Finding:
     """The same cluster with its memory in terabytes and in gigabytes."""
     instance: PdOrsInstance = document.data
@@ -61,6 +98,15 @@ def unit_of_a_resource(document: Document) -> Finding:
     return Finding(tb == gb, shown)
 
 
+@statement(
+    source="competitive ratio with roundings, the probability (1 - delta)^(TKE)",
+    statement="at the paper's sizes it is above one in a million, for delta = 1/2",
+    verdict="refuted",
+    grade="refuted",
+    repair="none is known; the notes of a run give the probability",
+    proof="T K E is about 10^9 there",
+    reconstructed=True,
+)
 def probability() -> Finding:
     """The probability for the job of the most samples of the preset `paper`."""
     preset = find_generator(problem("pd_ors"), "paper", "preset")
@@ -70,6 +116,18 @@ def probability() -> Finding:
     return Finding(power > MEANINGLESS, shown)
 
 
+@statement(
+    name="rounding-lemma",
+    source="the rounding lemma, packing, for every width",
+    statement=(
+        "with G_delta as printed a packing row is violated with probability delta/3r at most"
+    ),
+    verdict="refuted",
+    grade="refuted",
+    repair=("for G_delta of 1/2 and more; below, a smaller factor where the width allows one"),
+    proof="the tail exp(-eps^2 mu/3) needs eps <= 1; gadgetopt/pieces/rounding.py",
+    reconstructed=True,
+)
 def rounding_lemma() -> Finding:
     """A hundred variables of a hundredth each, in one row that holds one of them.
 
@@ -87,6 +145,18 @@ def rounding_lemma() -> Finding:
     return Finding(violated <= allowed, shown)
 
 
+@statement(
+    name="roundings-are-plans",
+    source="Algorithm 4, rounding of a slot",
+    statement="some rounding of an optimum of the linear program is a plan for the slot",
+    verdict="refuted",
+    grade="refuted",
+    repair="the exact program over machines, the default of the method",
+    proof=("it is an integer program for the slot itself: models/pd_ors/README.md, algorithms"),
+    witness=True,
+    command="solve {} --method portfolio",
+    reconstructed=True,
+)
 def roundings(document: Document) -> Finding:
     """Every rounding of w = (3/2, 3/2, 0), s = (0, 0, 1)."""
     instance: PdOrsInstance = document.data

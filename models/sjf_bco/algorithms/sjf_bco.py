@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-import numpy as np
-
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import SjfBcoInstance
@@ -33,15 +32,17 @@ from .theta_search import (
 Packing = Literal["least_loaded", "opened_first"]
 
 
+@method(kind="approximation", reference="Algorithm 1, with Algorithms 2 and 3")
 def sjf_bco(
     instance: SjfBcoInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     availability: Availability = "idle",
     packing: Packing = "least_loaded",
 ) -> MethodOutcome:
-    r"""Return the best schedule of SJF-BCO over load limits theta and size thresholds kappa.
+    r"""Smallest job first with balanced contention and overhead.
+
+    Return the best schedule of SJF-BCO over load limits theta and size thresholds kappa.
 
     With the parameters' defaults it is the same result as `plain`, tested.
 
@@ -60,8 +61,6 @@ def sjf_bco(
     instance : SjfBcoInstance
     limits : Limits
         `time_s` stops the search between two runs.
-    rng : numpy.random.Generator
-        Not used: the algorithm is deterministic.
     availability : "idle" or "queue", default "idle"
         Which GPUs count as available in Algorithms 2 and 3: those that are free, with jobs strictly
         in order (the pseudo-code), or all, each with a queue (the paper's analysis).

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.theta_search import Search, ThetaSearch, search_theta
@@ -32,23 +33,23 @@ JobOrder = Literal["given", "smallest_first"]
 RandMode = Literal["gpu", "server"]
 
 
+@method(kind="baseline", reference="baseline FF")
 def first_fit(
     instance: SjfBcoInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     theta_search: ThetaSearch = "literal",
     availability: Availability = "idle",
     job_order: JobOrder = "given",
 ) -> MethodOutcome:
-    """Return the best first-fit schedule (FF) over load limits theta.
+    """FF: the first GPUs under the load limit.
 
     A job takes the first G_j available GPUs, by server and GPU, whose load with the job stays
     within theta. No guarantee. A run takes O(sum_j G_j log N) plus contention updates.
 
     Parameters
     ----------
-    instance, limits, rng
+    instance, limits
         As in `algorithms/sjf_bco.py`; deterministic.
     theta_search : "literal", "feasible" or "sweep", default "literal"
         As in SJF-BCO, without the loop over kappa (reconstructed).
@@ -67,16 +68,18 @@ def first_fit(
     )
 
 
+@method(kind="baseline", reference="baseline LS")
 def list_scheduling(
     instance: SjfBcoInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     theta_search: ThetaSearch = "literal",
     availability: Availability = "idle",
     job_order: JobOrder = "given",
 ) -> MethodOutcome:
-    """Return the best list schedule (LS) over load limits theta.
+    """LS: the least loaded GPUs.
+
+    Return the best list schedule (LS) over load limits theta.
 
     A job takes the G_j available GPUs of least load, as in FA-FFP: in size order this is SJF-BCO at
     kappa = n_g. No guarantee in the paper; in size order and with idle availability the corrected
@@ -93,22 +96,24 @@ def list_scheduling(
     )
 
 
+@method(kind="baseline", reference="baseline RAND")
 def random_placement(
     instance: SjfBcoInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     rand_mode: RandMode = "gpu",
     availability: Availability = "idle",
     job_order: JobOrder = "given",
 ) -> MethodOutcome:
-    """Return a schedule with randomly chosen GPUs (RAND), at the load limit theta = T.
+    """RAND: random GPUs.
+
+    Return a schedule with randomly chosen GPUs (RAND), at the load limit theta = T.
 
     No guarantee and no search. A run takes O(|J| N log N) plus contention updates.
 
     Parameters
     ----------
-    instance, limits, rng
+    instance, rng
         `rng` draws the GPUs; limits are ignored in this single run.
     rand_mode : "gpu" or "server", default "gpu"
         All sets of G_j candidates are equally likely, or servers come in random order with random

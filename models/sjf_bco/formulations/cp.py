@@ -14,9 +14,11 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..energetic import energetic_bound
@@ -143,28 +145,53 @@ def simulated(
     return min(found, key=lambda entry: entry[0], default=None)
 
 
-def cp_e(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve CP-E, the time-indexed model (reconstructed)."""
+@method(kind="exact", reference="CP-E (reconstructed)", formulation="cp_e", backend="cpsat")
+def cp_e(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """Time-indexed CP-SAT model.
+
+    Solve CP-E, the time-indexed model (reconstructed).
+    """
+    rng = fixed_rng()
     return _run(instance, exact, limits, rng)
 
 
-def cp_e_l2(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve CP-E strengthened by CP-L2 (reconstructed)."""
+@method(kind="exact", reference="CP-E+L2 (reconstructed)", formulation="cp_e_l2", backend="cpsat")
+def cp_e_l2(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """CP-E with the constraints of CP-L2.
+
+    Solve CP-E strengthened by CP-L2 (reconstructed).
+    """
+    rng = fixed_rng()
     return _run(instance, exact_with_shared_slots, limits, rng)
 
 
-def cp_l(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Bound the makespan by CP-L, which ignores contention (reconstructed)."""
+@method(kind="relaxation", reference="CP-L (reconstructed)", formulation="cp_l", backend="cpsat")
+def cp_l(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """CP-SAT model without contention.
+
+    Bound the makespan by CP-L, which ignores contention (reconstructed).
+    """
+    rng = fixed_rng()
     return _run(instance, without_contention, limits, rng)
 
 
-def cp_l2(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Bound the makespan by CP-L2, with pairwise overlaps (reconstructed)."""
+@method(kind="relaxation", reference="CP-L2 (reconstructed)", formulation="cp_l2", backend="cpsat")
+def cp_l2(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """CP-SAT model of contention by pairwise overlaps, without slots.
+
+    Bound the makespan by CP-L2, with pairwise overlaps (reconstructed).
+    """
+    rng = fixed_rng()
     return _run(instance, with_shared_slots, limits, rng)
 
 
-def cp_u(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Find the best schedule in which spread jobs never share a server: CP-U (reconstructed)."""
+@method(kind="heuristic", reference="CP-U (reconstructed)", formulation="cp_u", backend="cpsat")
+def cp_u(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """Schedules with at most one spread job per server at a time.
+
+    Find the best schedule in which spread jobs never share a server: CP-U (reconstructed).
+    """
+    rng = fixed_rng()
     outcome = _run(instance, without_sharing, limits, rng)
     # A restriction proves neither bounds nor infeasibility of the problem.
     outcome.dual_bound = outcome.proved = None

@@ -38,6 +38,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many_slots
 from ..subproblems.greedy import default_horizon
@@ -147,15 +149,35 @@ def build_disjunctive(instance: SjfBcoInstance, horizon: int | None = None) -> p
     return m
 
 
+@formulation(
+    name="gdp_bigm",
+    model_class="GDP",
+    strength="exact",
+    equations="GDP-1 to GDP-6 (reconstructed)",
+    backends=("highs",),
+)
 def build_bigm(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build the big-M reformulation of GDP-1 to GDP-6 (reconstructed)."""
+    """Disjunctive model, big-M reformulation.
+
+    Build the big-M reformulation of GDP-1 to GDP-6 (reconstructed).
+    """
     m = build_disjunctive(instance, horizon)
     pyo.TransformationFactory("gdp.bigm").apply_to(m)
     return m
 
 
+@formulation(
+    name="gdp_hull",
+    model_class="GDP",
+    strength="exact",
+    equations="GDP-1 to GDP-6 (reconstructed)",
+    backends=("highs",),
+)
 def build_hull(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build the hull reformulation of GDP-1 to GDP-6 (reconstructed)."""
+    """Disjunctive model, hull reformulation.
+
+    Build the hull reformulation of GDP-1 to GDP-6 (reconstructed).
+    """
     m = build_disjunctive(instance, horizon)
     pyo.TransformationFactory("gdp.hull").apply_to(m)
     return m

@@ -30,6 +30,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..subproblems.greedy import default_horizon
@@ -42,8 +44,18 @@ from .time_indexed import (
 )
 
 
+@formulation(
+    name="event_based",
+    model_class="ILP",
+    strength="exact",
+    equations="TI-1 to TI-4, EV-5 to EV-11 (reconstructed)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build TI-1 to TI-4 and EV-5 to EV-11 (reconstructed); `horizon` bounds the makespan."""
+    """Periods between events instead of slots.
+
+    Build TI-1 to TI-4 and EV-5 to EV-11 (reconstructed); `horizon` bounds the makespan.
+    """
     H = default_horizon(instance) if horizon is None else horizon
     O, N, rates = instance.server_gpus, instance.total_gpus, instance.rates  # noqa: E741
     G, F = rates.gpus, rates.iterations

@@ -23,6 +23,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficients
+from gadgetopt.system.declaring import formulation
 
 from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
@@ -38,8 +39,18 @@ def load_per_gpu(instance: SjfBcoInstance) -> list[Fraction]:
     return [estimate / u for estimate in estimated_slots(instance)]
 
 
+@formulation(
+    name="load_limit",
+    model_class="ILP",
+    strength="relaxation",
+    equations="(14)-(16), compact (reconstructed)",
+    backends=("highs",),
+)
 def build(instance: SjfBcoInstance) -> pyo.ConcreteModel:
-    """Build LL-1 and LL-2 (reconstructed)."""
+    """Least load limit on the GPUs, without time.
+
+    Build LL-1 and LL-2 (reconstructed).
+    """
     G = instance.rates.gpus
     refuse_many(
         len(G) * instance.total_gpus,

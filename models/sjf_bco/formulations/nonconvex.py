@@ -37,6 +37,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import Job, SjfBcoInstance
 from ..size_limits import refuse_many_slots
 from ..subproblems.greedy import default_horizon
@@ -56,8 +58,14 @@ def fastest_rate(instance: SjfBcoInstance, j: int) -> int:
     return max(rates.rate(j, r, rates.levels(r)[0]) for r in rates.server_counts(j))
 
 
+@formulation(
+    name="nonconvex", model_class="MINLP", strength="exact", equations="(1)-(9)", backends=("scip",)
+)
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build (1)-(9) on `horizon` slots, by default the makespan of a quick feasible schedule."""
+    """The paper's program RAR-DDLS, bilinear.
+
+    Build (1)-(9) on `horizon` slots, by default the makespan of a quick feasible schedule.
+    """
     H = default_horizon(instance) if horizon is None else horizon
     refuse_many_slots(instance, H)
     O, jobs, rates = instance.server_gpus, instance.jobs, instance.rates  # noqa: E741

@@ -31,6 +31,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficients
+from gadgetopt.system.declaring import formulation
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_gpus
@@ -39,8 +40,17 @@ from .load_limit import load_per_gpu
 from .schedules import all_schedules, assign_gpus
 
 
+@formulation(
+    name="schedule_selection",
+    model_class="ILP",
+    strength="exact",
+    equations="(10)-(13)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build (10)-(13) over the schedules that complete within `horizon`.
+    """Selection of one of all complete schedules (tiny instances).
+
+    Build (10)-(13) over the schedules that complete within `horizon`.
 
     Raises
     ------
@@ -75,10 +85,20 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     return m
 
 
+@formulation(
+    name="load_limited_selection",
+    model_class="ILP",
+    strength="restriction",
+    equations="(14)-(16)",
+    backends=("highs", "cpsat"),
+)
 def build_load_limited(
     instance: SjfBcoInstance, theta: int | None = None, horizon: int | None = None
 ) -> pyo.ConcreteModel:
-    """Build (10)-(16) for the load limit `theta`, by default T."""
+    """Schedule selection with a load limit on every GPU, by default the horizon.
+
+    Build (10)-(16) for the load limit `theta`, by default T.
+    """
     refuse_many_gpus(instance)
     m = build(instance, horizon)
     limit = instance.horizon_slots if theta is None else theta

@@ -42,6 +42,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_slots
@@ -146,8 +148,17 @@ def decode_placement(m: pyo.ConcreteModel) -> tuple[dict[int, int], ...]:
     return tuple({s: k for s, k in y.items() if k} for y in counts)
 
 
+@formulation(
+    name="time_indexed",
+    model_class="ILP",
+    strength="exact",
+    equations="TI-1 to TI-12 (reconstructed)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build TI-1 to TI-12 and strengthening inequalities on `horizon` slots (reconstructed).
+    """Exact linearisation of the paper's program, slot by slot.
+
+    Build TI-1 to TI-12 and strengthening inequalities on `horizon` slots (reconstructed).
 
     The default horizon is the makespan of a quick feasible schedule. The model is infeasible if no
     schedule ends within the horizon.

@@ -32,6 +32,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ..algorithms.sjf_bco import unbounded_run
 from ..instance import SjfBcoInstance
 from ..subproblems.placement import Batch, estimate_range
@@ -46,6 +48,13 @@ def execution_spread(instance: SjfBcoInstance) -> Fraction | None:
     return max(Fraction(int(b), a) for a, b in zip(shortest, longest, strict=True))
 
 
+@guarantee(
+    name="Theorem 5",
+    statement="makespan <= n_g phi (u/l) OPT, as printed; refuted by instances e4a and e4b",
+    reference="Theorem 5",
+    standing="claimed",
+    methods=("sjf_bco",),
+)
 def theorem_5_ratio(
     instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
 ) -> Fraction | None:
@@ -55,20 +64,6 @@ def theorem_5_ratio(
         return None
     u, low = estimate_range(instance)
     return max(instance.rates.gpus) * phi * u / low
-
-
-def corrected_ratio(
-    instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
-) -> Fraction | None:
-    """Return phi (1 + N / (N - n' + 1) + big), at most 4 phi; None if a job can stall."""
-    phi = execution_spread(instance)
-    if phi is None:
-        return None
-    n = instance.total_gpus
-    sizes = instance.rates.gpus
-    largest_small = max((g for g in sizes if 2 * g <= n), default=0)
-    big = any(2 * g > n for g in sizes)
-    return phi * (1 + Fraction(n, n - largest_small + 1) + big)
 
 
 def unbounded_run_compared(instance: SjfBcoInstance, parameters: Mapping[str, Any]) -> bool:
@@ -103,3 +98,54 @@ def smallest_first_unbounded_compared(
     return parameters.get("job_order", "given") == "smallest_first" and unbounded_run_compared(
         instance, parameters
     )
+
+
+@guarantee(
+    name="corrected",
+    statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
+    reference="corrected guarantee (reconstructed)",
+    standing="proven",
+    methods=("sjf_bco",),
+    assumptions={
+        "the run of FA-FFP without load limit is among the compared ones": unbounded_run_compared
+    },
+)
+@guarantee(
+    name="corrected",
+    statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
+    reference="corrected guarantee (reconstructed)",
+    standing="proven",
+    methods=("sjf_bco_sweep",),
+    assumptions={"only idle GPUs count as available": idle_gpus},
+)
+@guarantee(
+    name="corrected",
+    statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
+    reference="corrected guarantee (reconstructed)",
+    standing="proven",
+    methods=("sjf_bco_unbounded",),
+)
+@guarantee(
+    name="corrected",
+    statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
+    reference="corrected guarantee (reconstructed)",
+    standing="proven",
+    methods=("list_scheduling",),
+    assumptions={
+        (
+            "jobs in size order, and the run without load limit among the compared ones"
+        ): smallest_first_unbounded_compared
+    },
+)
+def corrected_ratio(
+    instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
+) -> Fraction | None:
+    """Return phi (1 + N / (N - n' + 1) + big), at most 4 phi; None if a job can stall."""
+    phi = execution_spread(instance)
+    if phi is None:
+        return None
+    n = instance.total_gpus
+    sizes = instance.rates.gpus
+    largest_small = max((g for g in sizes if 2 * g <= n), default=0)
+    big = any(2 * g > n for g in sizes)
+    return phi * (1 + Fraction(n, n - largest_small + 1) + big)

@@ -14,6 +14,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ..energetic import energetic_bound
@@ -40,6 +41,7 @@ class Schedule:
         return SjfBcoSolution(start_slot=tuple(self.start), placement=tuple(self.placement))
 
 
+@method(kind="heuristic", reference="reference heuristic (reconstructed)")
 def lpt_ils(
     instance: SjfBcoInstance,
     limits: Limits,
@@ -47,7 +49,9 @@ def lpt_ils(
     *,
     restarts: int = 200,
 ) -> MethodOutcome:
-    """Return the best of LPT and of many randomised passes (reconstructed).
+    """Local placements, longest first, iterated (not in the paper).
+
+    Return the best of LPT and of many randomised passes (reconstructed).
 
     A restart draws job priorities near the durations d_j, either d_j (1 + U[-eta, eta]) or
     d_j G_j^x, and a target M between a lower bound and the best makespan less one. Among the places

@@ -13,6 +13,7 @@ import numpy as np
 
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ..energetic import energetic_bound
@@ -60,6 +61,7 @@ MOVES_PER_JOB, FEWEST_MOVES = 10_000, 10_000_000
 STEP = 1 << 19
 
 
+@method(kind="heuristic", reference="nested blocks (reconstructed)")
 def nested_blocks(
     instance: SjfBcoInstance,
     limits: Limits,
@@ -67,7 +69,9 @@ def nested_blocks(
     *,
     moves: int = 100_000_000,
 ) -> MethodOutcome:
-    """Return the best schedule that runs of annealing find on nested blocks (reconstructed).
+    """Annealing of gangs on nested blocks, sizes in powers of two (not in the paper).
+
+    Return the best schedule that runs of annealing find on nested blocks (reconstructed).
 
     A run starts from the best of a few best fits and tries to reach a target makespan between a
     lower bound and the best makespan less one. No guarantee. A move takes time in the sizes of the

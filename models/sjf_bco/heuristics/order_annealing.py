@@ -13,6 +13,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ..energetic import energetic_bound
@@ -33,6 +34,7 @@ MOVES_OF_RUN, STEP = 150_000, 1 << 14
 HOT, COLD = 300.0, 10.0
 
 
+@method(kind="heuristic", reference="order annealing (reconstructed)")
 def order_annealing(
     instance: SjfBcoInstance,
     limits: Limits,
@@ -40,7 +42,9 @@ def order_annealing(
     *,
     moves: int = 2_000_000,
 ) -> MethodOutcome:
-    """Return the best schedule of runs of annealing from random states (reconstructed).
+    """Annealing of start order, placement and delay, for few jobs (not in the paper).
+
+    Return the best schedule of runs of annealing from random states (reconstructed).
 
     Every second run has delays. No guarantee. A move simulates the schedule, in time O(jobs^2
     servers).

@@ -24,6 +24,7 @@ from gadgetopt.reporting.figures import (
     TEMPLATE,
     mixed,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate, simulate
 from ..instance import SjfBcoInstance, SjfBcoSolution
@@ -101,8 +102,11 @@ def bars(instance: SjfBcoInstance, solution: SjfBcoSolution) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
+@picture(name="gantt")
 def plot(instance: SjfBcoInstance, solution: SjfBcoSolution) -> go.Figure:
-    """Draw a feasible schedule as a Gantt chart of the cluster's GPUs.
+    """GPUs over time, spread jobs marked.
+
+    Draw a feasible schedule as a Gantt chart of the cluster's GPUs.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import Job, SmdInstance, SmdSolution
@@ -72,6 +73,7 @@ class Inner:
         }
 
 
+@method(kind="approximation", reference="Algorithms 1, 2 and 3")
 def smd(
     instance: SmdInstance,
     limits: Limits,
@@ -84,7 +86,7 @@ def smd(
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    r"""Return the decision of SMD: a grid search, a rounding, and a knapsack.
+    r"""Grid search and rounding for every job, then a knapsack.
 
     With reservations charged it is the same result as `plain`, tested, unless a job has several
     grid points of the least Psi.
@@ -133,6 +135,7 @@ def smd(
     return decide(instance, limits, inner, by_algorithm_3(k), parameters)
 
 
+@method(kind="heuristic", reference="Algorithms 1, 2 and 3, without repairs")
 def smd_as_printed(
     instance: SmdInstance,
     limits: Limits,
@@ -145,7 +148,9 @@ def smd_as_printed(
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    """Return the decision of SMD without repairs, which may leave jobs without a pair.
+    """SMD with the printed grid; jobs whose roundings all fail get nothing.
+
+    Return the decision of SMD without repairs, which may leave jobs without a pair.
 
     The printed grid ends at the last power below the greatest value of a ratio, so that it may miss
     the optimum, or every point. An attempt that rounds to zero fails, and a job whose attempts all
@@ -170,15 +175,17 @@ def smd_as_printed(
     return decide(instance, limits, inner, choose, parameters, Variant(grid="as_printed"))
 
 
+@method(kind="approximation", reference="Algorithm 3")
 def algorithm_3(
     instance: SmdInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    r"""Return the decision of Algorithm 3 when every job has its best pair.
+    r"""Best pairs, admitted by Frieze and Clarke's algorithm.
+
+    Return the decision of Algorithm 3 when every job has its best pair.
 
     With reservations charged, :math:`OPT / ALG \le (k + R) / k` (Theorem 3).
 

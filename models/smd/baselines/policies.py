@@ -11,6 +11,8 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.outer import serve
@@ -21,54 +23,58 @@ from .admission import Outer, admission
 Stop = Literal["stop", "fill"]
 
 
+@method(kind="baseline", reference="baseline ESW")
 def esw(
     instance: SmdInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     outer: Outer = "exact",
     k: int = 2,
     complete: bool = False,
 ) -> MethodOutcome:
-    """Return the decision of ESW: as many workers as servers, as many as fit the reservation.
+    """As many workers as servers, as many as fit.
 
     Parameters
     ----------
     outer, k, complete
         As in `admission.admission`.
     """
+    rng = fixed_rng()
     choose = admission(outer, k, complete=complete, rng=rng)
     return serve(instance, limits, lambda _, job: most_equal(job), choose)
 
 
+@method(kind="baseline", reference="baseline ESW (reconstructed)")
 def esw_best(
     instance: SmdInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     outer: Outer = "exact",
     k: int = 2,
     complete: bool = False,
 ) -> MethodOutcome:
-    """Return the decision of equal servers and workers, with the best number (reconstructed).
+    """As many workers as servers, the best number of both.
+
+    Return the decision of equal servers and workers, with the best number (reconstructed).
 
     Parameters are those of `esw`.
     """
+    rng = fixed_rng()
     choose = admission(outer, k, complete=complete, rng=rng)
     return serve(instance, limits, lambda _, job: best_equal(job), choose)
 
 
+@method(kind="baseline", reference="baseline Optimus")
 def optimus(
     instance: SmdInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     stop: Stop = "fill",
     outer: Outer = "exact",
     k: int = 2,
     complete: bool = False,
 ) -> MethodOutcome:
-    """Return the decision of Optimus: one more worker or one more server, whichever helps more.
+    """One more worker or one more server, whichever helps more.
 
     Parameters
     ----------
@@ -78,6 +84,7 @@ def optimus(
     outer, k, complete
         As in `admission.admission`.
     """
+    rng = fixed_rng()
     if stop not in ("stop", "fill"):
         raise ValueError(f"stop: {stop!r} is not 'stop' or 'fill'")
     choose = admission(outer, k, complete=complete, rng=rng)

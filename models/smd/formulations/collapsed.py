@@ -25,14 +25,25 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.exact import ROUNDING
+from gadgetopt.system.declaring import formulation
+
 from ..instance import Allocation, SmdInstance, SmdSolution
 from ..subproblems.columns import collapsed
 from ..subproblems.inner import best_pair
 from .columns import with_moderate_rows
 
 
+@formulation(
+    name="collapsed",
+    model_class="ILP",
+    strength="exact",
+    equations="F3 (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
-    """Build the knapsack of jobs.
+    """The knapsack of jobs, each with its best pair.
 
     Raises
     ------

@@ -23,8 +23,10 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.pieces.knapsack.moderate import moderate
 from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.system.declaring import formulation
 
 from ..instance import Allocation, SmdInstance, SmdSolution
 from ..subproblems.columns import all_columns
@@ -35,8 +37,19 @@ def with_moderate_rows(knapsack: Knapsack) -> Knapsack:
     return replace(moderate(knapsack).knapsack, profit=knapsack.profit)
 
 
+@formulation(
+    name="columns",
+    model_class="ILP",
+    strength="exact",
+    equations="F2, F4 (reconstructed)",
+    backends=("highs",),
+    objective_error=ROUNDING,
+)
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
-    """Build (1), (2) over all columns; charged as the instance says."""
+    """A binary variable for every pair of workers and servers of every job.
+
+    Build (1), (2) over all columns; charged as the instance says.
+    """
     columns = all_columns(instance)
     knapsack = with_moderate_rows(columns.knapsack)
     resources = instance.resources

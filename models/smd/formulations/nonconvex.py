@@ -31,13 +31,21 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.pieces.utility import NEGLIGIBLE
+from gadgetopt.system.declaring import formulation
 
 from ..instance import Allocation, SmdInstance, SmdSolution
 from ..subproblems.inner import best_pair, largest_p, largest_w
 
 
+@formulation(
+    name="minlp",
+    model_class="MINLP",
+    strength="exact",
+    equations="F1: TR(1)-TR(3)",
+    backends=("scip",),
+)
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
-    """Build (1)-(3); (2) charges what the instance says."""
+    """The paper's program: ratios, sigmoids and products as printed."""
     jobs, C = instance.jobs, instance.capacity
     most_p = [max(1, largest_p(job)) for job in jobs]
     most_w = [max(1, largest_w(job, 1)) for job in jobs]

@@ -43,6 +43,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ..algorithms.theorem_values import Variant, rounding_log_ratio, theorem_6_log_ratio
 from ..instance import SmdInstance
 
@@ -53,34 +55,6 @@ _EXACT = Variant(admission="exact")
 _DOWN = Variant(rounds_down=True)
 
 
-def theorem_6_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio of Theorem 6; None if it is no finite double, which is the rule."""
-    return _from_log(theorem_6_log_ratio(instance, parameters))
-
-
-def theorem_6_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio of Theorem 6 where jobs are admitted exactly."""
-    return _from_log(theorem_6_log_ratio(instance, parameters, _EXACT))
-
-
-def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio of B1, job by job; None if it is no finite double."""
-    return _from_log(rounding_log_ratio(instance, parameters))
-
-
-def rounding_down_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio of B2, job by job."""
-    return _from_log(rounding_log_ratio(instance, parameters, _DOWN))
-
-
-def rounding_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio of B1 where jobs are admitted exactly."""
-    return _from_log(rounding_log_ratio(instance, parameters, _EXACT))
-
-
-# -- assumptions -----------------------------------------------------------------------------------
-
-
 def reservations_charged(instance: SmdInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if constraint (2) charges reservations."""
     return instance.charging == "reserved"
@@ -89,6 +63,94 @@ def reservations_charged(instance: SmdInstance, _parameters: Mapping[str, Any]) 
 def scaled_rounding(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if Algorithm 2 rounds with M_delta, as the theorem assumes."""
     return parameters["delta"] is not None
+
+
+@guarantee(
+    name="Theorem 6",
+    statement=(
+        "OPT / ALG <= max mu(tau*) / min mu(tau* (1 + eps) (24 / M + 4) / delta) (k + "
+        "R) / k with probability; vacuous, as a sigmoid 28 times too late is "
+        "practically 0"
+    ),
+    reference="Theorem 6",
+    standing="claimed",
+    methods=("smd", "smd_as_printed", "smd_actual", "smd_complete"),
+    assumptions={"reservations are charged": reservations_charged, "M is M_delta": scaled_rounding},
+)
+def theorem_6_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of Theorem 6; None if it is no finite double, which is the rule."""
+    return _from_log(theorem_6_log_ratio(instance, parameters))
+
+
+@guarantee(
+    name="Theorem 6",
+    statement=(
+        "OPT / ALG <= max mu(tau*) / min mu(tau* (1 + eps) (24 / M + 4) / delta) (k + "
+        "R) / k with probability; vacuous, as a sigmoid 28 times too late is "
+        "practically 0"
+    ),
+    reference="Theorem 6",
+    standing="claimed",
+    methods=("smd_exact",),
+    assumptions={"reservations are charged": reservations_charged, "M is M_delta": scaled_rounding},
+)
+def theorem_6_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of Theorem 6 where jobs are admitted exactly."""
+    return _from_log(theorem_6_log_ratio(instance, parameters, _EXACT))
+
+
+@guarantee(
+    name="Rounding, job by job",
+    statement=(
+        "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with "
+        "kappa 4 / M or, rounding down, 2; without (k + R) / k if jobs are admitted "
+        "exactly"
+    ),
+    reference="B1, B2 (reconstructed)",
+    standing="proven",
+    methods=("smd", "smd_actual", "smd_complete"),
+    assumptions={"reservations are charged": reservations_charged},
+)
+def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of B1, job by job; None if it is no finite double."""
+    return _from_log(rounding_log_ratio(instance, parameters))
+
+
+@guarantee(
+    name="Rounding, job by job",
+    statement=(
+        "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with "
+        "kappa 4 / M or, rounding down, 2; without (k + R) / k if jobs are admitted "
+        "exactly"
+    ),
+    reference="B1, B2 (reconstructed)",
+    standing="proven",
+    methods=("smd_floor", "smd_corners"),
+    assumptions={"reservations are charged": reservations_charged},
+)
+def rounding_down_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of B2, job by job."""
+    return _from_log(rounding_log_ratio(instance, parameters, _DOWN))
+
+
+@guarantee(
+    name="Rounding, job by job",
+    statement=(
+        "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with "
+        "kappa 4 / M or, rounding down, 2; without (k + R) / k if jobs are admitted "
+        "exactly"
+    ),
+    reference="B1, B2 (reconstructed)",
+    standing="proven",
+    methods=("smd_exact",),
+    assumptions={"reservations are charged": reservations_charged},
+)
+def rounding_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
+    """Return the ratio of B1 where jobs are admitted exactly."""
+    return _from_log(rounding_log_ratio(instance, parameters, _EXACT))
+
+
+# -- assumptions -----------------------------------------------------------------------------------
 
 
 # -- parts -----------------------------------------------------------------------------------------

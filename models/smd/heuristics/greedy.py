@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.outer import serve
@@ -12,8 +11,9 @@ from ..instance import SmdInstance
 from ..subproblems.inner import best_pair
 
 
-def greedy(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the best pairs, admitted by utility over the largest share of a capacity.
+@method(kind="heuristic", reference="greedy (reconstructed)")
+def greedy(instance: SmdInstance, limits: Limits) -> MethodOutcome:
+    """Best pairs, admitted by utility over the largest share of a capacity.
 
     For very many jobs (reconstructed): takes O(P) per job, with at most P servers, and a sort.
     """

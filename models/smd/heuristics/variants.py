@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.grid_search import grid_search
@@ -18,6 +19,7 @@ from ..instance import Job, SmdInstance
 from ..subproblems.inner import Point, best_pair
 
 
+@method(kind="heuristic", reference="SMD, one step changed (reconstructed)")
 def smd_exact(
     instance: SmdInstance,
     limits: Limits,
@@ -28,7 +30,9 @@ def smd_exact(
     delta: float | None = None,
     attempts: int = 20,
 ) -> MethodOutcome:
-    """Return the decision of SMD with jobs admitted by an exact knapsack, not by Algorithm 3.
+    """SMD with jobs admitted by an exact knapsack.
+
+    Return the decision of SMD with jobs admitted by an exact knapsack, not by Algorithm 3.
 
     The ratio loses its factor (k + R) / k. Parameters are those of `smd`.
     """
@@ -40,6 +44,7 @@ def smd_exact(
     )
 
 
+@method(kind="heuristic", reference="SMD, one step changed (reconstructed)")
 def smd_greedy(
     instance: SmdInstance,
     limits: Limits,
@@ -50,7 +55,7 @@ def smd_greedy(
     delta: float | None = None,
     attempts: int = 20,
 ) -> MethodOutcome:
-    """Return the decision of SMD with jobs admitted by utility over the largest share.
+    """SMD with jobs admitted by utility over the largest share.
 
     For very many jobs, nearly linear in their number, and without a guarantee. Parameters are those
     of `smd`.
@@ -61,6 +66,7 @@ def smd_greedy(
     return decide(instance, limits, inner, densest, parameters, Variant(admission="greedy"))
 
 
+@method(kind="heuristic", reference="SMD, one step changed (reconstructed)")
 def smd_floor(
     instance: SmdInstance,
     limits: Limits,
@@ -70,7 +76,9 @@ def smd_floor(
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    """Return the decision of SMD with every point rounded down, which always fits.
+    """SMD with every point rounded down.
+
+    Return the decision of SMD with every point rounded down, which always fits.
 
     The completion time of a job is at most twice that of its point. Parameters are those of `smd`.
     """
@@ -78,6 +86,7 @@ def smd_floor(
     return _certain(instance, limits, rng, _down, eps_inner, sets)
 
 
+@method(kind="heuristic", reference="SMD, one step changed (reconstructed)")
 def smd_corners(
     instance: SmdInstance,
     limits: Limits,
@@ -87,7 +96,7 @@ def smd_corners(
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    """Return the decision of SMD with the best pair of the four around every point.
+    """SMD with the best pair around every point.
 
     The pair rounded down is among them. Parameters are those of `smd`.
     """
@@ -95,6 +104,7 @@ def smd_corners(
     return _certain(instance, limits, rng, _best_corner, eps_inner, sets)
 
 
+@method(kind="heuristic", reference="SMD, one step changed (reconstructed)")
 def smd_actual(
     instance: SmdInstance,
     limits: Limits,
@@ -107,7 +117,7 @@ def smd_actual(
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    """Return the decision of SMD with grid points compared by their completion time, not by Psi.
+    """SMD with grid points compared by their time.
 
     The point of a job is never worse. Parameters are those of `smd`.
     """
@@ -122,6 +132,7 @@ def smd_actual(
     return decide(instance, limits, inner, by_algorithm_3(k), parameters)
 
 
+@method(kind="heuristic", reference="SMD, one step changed (reconstructed)")
 def smd_complete(
     instance: SmdInstance,
     limits: Limits,
@@ -134,7 +145,9 @@ def smd_complete(
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    """Return the decision of SMD with jobs added to each rounded program that still fit.
+    """SMD with jobs added that still fit.
+
+    Return the decision of SMD with jobs added to each rounded program that still fit.
 
     Parameters are those of `smd`.
     """
@@ -147,15 +160,17 @@ def smd_complete(
     return decide(instance, limits, inner, choose, parameters)
 
 
+@method(kind="heuristic", reference="Algorithm 3, completed (reconstructed)")
 def algorithm_3_complete(
     instance: SmdInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     k: int = 2,
     eps_outer: float | None = None,
 ) -> MethodOutcome:
-    """Return the decision of Algorithm 3 on best pairs, with jobs added that still fit.
+    """Algorithm 3 on best pairs, with jobs added that still fit.
+
+    Return the decision of Algorithm 3 on best pairs, with jobs added that still fit.
 
     Parameters are those of `algorithm_3`.
     """

@@ -6,30 +6,4 @@
 - `ratio_over_cluster`: every policy's utility over the optimum, by size of the cluster
 """
 
-from gadgetopt.system.declaration import Parts, Picture
-
-part: Parts = Parts(__name__)
-
-PICTURES = (
-    Picture(
-        "cluster", summary="what admitted jobs reserve and use", draw=part("reservations:plot")
-    ),
-    Picture(
-        "utility_surface",
-        summary="utility of the first job over workers and servers, with every algorithm's point",
-        draw=part("surface:surface"),
-        of="instance",
-    ),
-    Picture(
-        "iteration_timeline",
-        summary="an iteration of the first job with layers under the three overlap models",
-        draw=part("timeline:timeline"),
-        of="instance",
-    ),
-    Picture(
-        "ratio_over_cluster",
-        summary="utility over the optimum against the size of the cluster",
-        draw=part("ratio_over_cluster:ratio_over_cluster"),
-        of="instance",
-    ),
-)
+ORDER = ("reservations", "surface", "timeline", "ratio_over_cluster")

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import INK, PALETTE, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status
@@ -29,8 +30,11 @@ _POLICIES = (
 _FEW_JOBS = 60
 
 
+@picture(of="instance")
 def ratio_over_cluster(instance: SmdInstance) -> go.Figure:
-    """Draw each policy's utility over the optimum, for clusters of parts of all reservations.
+    """Utility over the optimum against the size of the cluster.
+
+    Draw each policy's utility over the optimum, for clusters of parts of all reservations.
 
     Most policies admit jobs exactly, so that their ratios measure the workers and servers chosen.
     If reservations are charged, the optimum with only use charged is drawn too: it shows what

@@ -13,6 +13,7 @@ from gadgetopt.reporting.figures import (
     PALETTE,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import completion_time_s, evaluate, utility
 from ..instance import SmdInstance, SmdSolution
@@ -21,8 +22,11 @@ from ..instance import SmdInstance, SmdSolution
 _WRITTEN_PERCENT = 3
 
 
+@picture(name="cluster")
 def plot(instance: SmdInstance, solution: SmdSolution) -> go.Figure:
-    """Draw what part of every capacity the admitted jobs reserve (pale) and use (full colour).
+    """What admitted jobs reserve and use.
+
+    Draw what part of every capacity the admitted jobs reserve (pale) and use (full colour).
 
     If only use is charged, only use is drawn. A job has the same colour in all rows.
     """

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import INK, PALETTE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..algorithms.grid_search import grid_search
 from ..algorithms.rounding import rounded
@@ -28,8 +29,9 @@ _COLOURS = ((0.0, "#d3dfec"), (0.5, "#5a9bd0"), (1.0, "#08306b"))
 _FEW_TICKS = 20
 
 
+@picture(name="utility_surface", of="instance")
 def surface(instance: SmdInstance) -> go.Figure:
-    """Draw the utility of all pairs that fit one job's reservation, and the algorithms' points.
+    """Utility of the first job over workers and servers, with every algorithm's point.
 
     The first job for which anything fits is drawn. Algorithm 2 makes twenty attempts.
 

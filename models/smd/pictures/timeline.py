@@ -15,6 +15,7 @@ from gadgetopt.reporting.figures import (
     PALETTE,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..instance import SmdInstance
 from ..iteration_time import Layer, Overlap
@@ -32,8 +33,9 @@ class Bar(NamedTuple):
     end_s: float
 
 
+@picture(name="iteration_timeline", of="instance")
 def timeline(instance: SmdInstance) -> go.Figure:
-    """Draw one iteration of one sample of the first job with layers, under each overlap model.
+    """An iteration of the first job with layers under the three overlap models.
 
     Raises
     ------

@@ -9,14 +9,13 @@ from fractions import Fraction
 from itertools import accumulate, islice, pairwise
 from typing import Literal
 
-import numpy as np
-
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ..instance import SppInstance, SppSolution
@@ -55,16 +54,18 @@ class Candidate:
         return self.schedule.makespan_s
 
 
+@method(kind="approximation", reference="Luo et al. 2022 (reconstructed)")
 def spp(
     instance: SppInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     order: Order = "rdo",
     gpu_order: str = "",
     tie_break: TieBreak = "recurrence",
 ) -> MethodOutcome:
-    r"""Return the best of PRM's plans for :math:`\xi = 1, \dots, \min(L, V)` stages under PE.
+    r"""Recursive device ordering, least load for every number of stages, PE.
+
+    Return the best of PRM's plans for :math:`\xi = 1, \dots, \min(L, V)` stages under PE.
 
     With the parameters' defaults it is the same result as `plain`, tested, but for plans whose
     loads tie.
@@ -80,8 +81,6 @@ def spp(
     instance : SppInstance
     limits : Limits
         `time_s` stops between two numbers of stages.
-    rng : numpy.random.Generator
-        Not used: the algorithm is deterministic.
     order : "rdo", "natural", "list" or "best_of_all", default "rdo"
         Order of the GPUs: recursive device ordering, as numbered, `gpu_order`, or every one for at
         most eight GPUs (extension).

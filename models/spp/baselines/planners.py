@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
@@ -16,6 +14,7 @@ from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.slowest_stage import Level, SlowestStagePlan, plan_slowest_stage
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.block_costs import bandwidth_matrix
@@ -26,21 +25,19 @@ Network = Literal["flat", "hierarchical"]
 WarmUp = Literal["A", "B"]
 
 
+@method(kind="baseline", reference="Narayanan et al. 2019")
 def pipedream(
     instance: SppInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     network: Network = "flat",
 ) -> MethodOutcome:
-    """Return the plan of PipeDream's optimiser, executed synchronously by 1F1B.
+    """Least slowest stage by PipeDream's optimiser, synchronous 1F1B.
 
     Parameters
     ----------
     instance : SppInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     network : "flat" or "hierarchical", default "flat"
         All GPUs behind the slowest link, or first inside machines of equal size and then across.
 
@@ -110,23 +107,21 @@ def _nested(instance: SppInstance, found: SlowestStagePlan) -> Plan:
     return Plan(stage_layers=tuple(layers), stage_devices=tuple(devices))
 
 
+@method(kind="baseline", reference="Fan et al. 2021")
 def dapple(
     instance: SppInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     max_stages: int = 2,
     warm_up: WarmUp = "B",
 ) -> MethodOutcome:
-    r"""Return the plan of DAPPLE's planner with its early-backward schedule.
+    r"""Least pivot latency by DAPPLE's planner, early backward.
 
     Parameters
     ----------
     instance : SppInstance
     limits : Limits
         `time_s` stops the planner with the best plan so far.
-    rng : numpy.random.Generator
-        Not used.
     max_stages : int, default 2
         The planner's plans grow exponentially in number with the stages.
     warm_up : "A" or "B", default "B"

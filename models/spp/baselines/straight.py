@@ -15,14 +15,18 @@ from gadgetopt.pieces.pipeline.orders import all_forward_first, one_forward_one_
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of, shop_of_times
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import SppInstance
 from .schedules import one_forward_one_backward_orders, outcome
 
 
-def data_parallel(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return the plan of one stage on all GPUs: :math:`T = M (F + B) + A`.
+@method(kind="baseline", reference="synchronous data parallelism")
+def data_parallel(instance: SppInstance, limits: Limits) -> MethodOutcome:
+    r"""One stage on all GPUs.
+
+    Return the plan of one stage on all GPUs: :math:`T = M (F + B) + A`.
 
     Every microbatch's backward follows its forward, so one microbatch is in flight.
     """
@@ -36,8 +40,11 @@ def data_parallel(instance: SppInstance, limits: Limits, rng: np.random.Generato
     return outcome(instance, plan, one_by_one, clock)
 
 
-def gpipe(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return V stages of one GPU each, as even as possible; all forwards, then all backwards.
+@method(kind="baseline", reference="Huang et al. 2019")
+def gpipe(instance: SppInstance, limits: Limits) -> MethodOutcome:
+    """One GPU a stage, all forwards before all backwards.
+
+    Return V stages of one GPU each, as even as possible; all forwards, then all backwards.
 
     The GPUs are taken in their order.
 
@@ -61,10 +68,11 @@ def gpipe(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> Me
     return outcome(instance, plan, in_two_phases, clock)
 
 
-def hetpipe(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator, *, groups: int = 0
-) -> MethodOutcome:
-    """Return groups of GPUs, each a straight pipeline as even as possible, as replicas.
+@method(kind="baseline", reference="Park et al. 2020")
+def hetpipe(instance: SppInstance, limits: Limits, *, groups: int = 0) -> MethodOutcome:
+    """A straight pipeline in every machine, machines as replicas, 1F1B.
+
+    Return groups of GPUs, each a straight pipeline as even as possible, as replicas.
 
     In HetPipe each group has microbatches of its own. The plan here splits every microbatch over
     the groups, stage n being the n-th GPU of each: what this problem can say. The note
@@ -74,8 +82,6 @@ def hetpipe(
     ----------
     instance : SppInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     groups : int, default 0
         Equal groups of consecutive GPUs; 0 makes one of every machine.
 

@@ -27,17 +27,36 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import SppInstance
+from .decoding import decode
 from .plan_variables import add_plan
 
 
+@formulation(
+    name="bound",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(P1)-(P13), (S6)",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: SppInstance) -> pyo.ConcreteModel:
-    """Build P-LB with rows of big M."""
+    """P-LB: the least head-load-tail bound of a plan."""
     return _model(instance, disaggregated=False)
 
 
+@formulation(
+    name="bound_disaggregated",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(P1)-(P9), (P13), (D1)-(D6), (S6)",
+    decode=decode,
+    backends=("highs",),
+)
 def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
-    """Build P-LB in the disaggregated form."""
+    """P-LB with variables for layers by number of GPUs and slowest link."""
     return _model(instance, disaggregated=True)
 
 

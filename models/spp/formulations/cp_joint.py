@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.spp import spp
@@ -20,14 +20,18 @@ from ..evaluate import evaluate, machines, memory_bytes
 from ..instance import SppInstance, SppSolution
 
 
-def cp_joint(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve (C1)-(C8) with CP-SAT for every number of stages, from the solution of SPP.
+@method(kind="exact", reference="(C1)-(C6)", formulation="cp_joint", backend="cpsat")
+def cp_joint(instance: SppInstance, limits: Limits) -> MethodOutcome:
+    """Plan and schedule together in CP-SAT, for at most six GPUs.
+
+    Solve (C1)-(C8) with CP-SAT for every number of stages, from the solution of SPP.
 
     Raises
     ------
     ModelRefused
         If there are more than six GPUs, or too many layers or microbatches for tables.
     """
+    rng = fixed_rng()
     rules = Rules(
         instance,
         solution=SppSolution.of,
@@ -38,5 +42,5 @@ def cp_joint(instance: SppInstance, limits: Limits, rng: np.random.Generator) ->
     rules.check_size()
     clock = Clock(limits)
     with clock.phase("spp"):
-        start = spp(instance, clock.limits(), rng).solution
+        start = spp(instance, clock.limits()).solution
     return solve_joint(rules, clock, rng, start)

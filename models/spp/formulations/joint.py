@@ -28,13 +28,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.orders import orders_of_starts
 from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.system.declaring import formulation
 from gadgetopt.system.result import Limits
 
 from ..algorithms.spp import spp
@@ -53,8 +53,15 @@ _SLACK = Fraction(1, 10**7)
 _TIE = 1e-6
 
 
+@formulation(
+    name="joint",
+    model_class="MILP",
+    strength="exact",
+    equations="(P1)-(P13), (J1)-(J9)",
+    backends=("highs",),
+)
 def build(instance: SppInstance) -> pyo.ConcreteModel:
-    """Build P-T with rows of big M.
+    """P-T: plan, starts and orders of blocks together.
 
     Raises
     ------
@@ -64,8 +71,15 @@ def build(instance: SppInstance) -> pyo.ConcreteModel:
     return _model(instance, disaggregated=False)
 
 
+@formulation(
+    name="joint_disaggregated",
+    model_class="MILP",
+    strength="exact",
+    equations="(P1)-(P9), (P13), (D1)-(D6), (J1)-(J9)",
+    backends=("highs",),
+)
 def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
-    """Build P-T with the plan in the disaggregated form."""
+    """P-T with variables for layers by number of GPUs and slowest link."""
     return _model(instance, disaggregated=True)
 
 
@@ -89,7 +103,7 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
         raise ModelRefused(f"the joint model has more than {MOST_ORDERS} orders of two blocks")
     m = pyo.ConcreteModel("joint")
     data = add_plan(m, instance, disaggregated=disaggregated)
-    known = spp(instance, Limits(), np.random.default_rng(0)).claimed_objective
+    known = spp(instance, Limits()).claimed_objective
     assert known is not None, "without memory limits SPP always finds a plan"
     H = decimal_rational(known) / data.unit_s * (1 + _SLACK)
     m.Theta = pyo.Var(bounds=(0, H), doc="(J9): the iteration time")

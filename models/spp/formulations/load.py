@@ -16,17 +16,36 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import SppInstance
+from .decoding import decode
 from .plan_variables import add_plan
 
 
+@formulation(
+    name="load",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(P1)-(P13), (W1)-(W2)",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: SppInstance) -> pyo.ConcreteModel:
-    """Build P-W with rows of big M."""
+    """P-W: the least largest load of a stage or channel."""
     return _model(instance, disaggregated=False)
 
 
+@formulation(
+    name="load_disaggregated",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(P1)-(P9), (P13), (D1)-(D6), (W1)-(W2)",
+    decode=decode,
+    backends=("highs",),
+)
 def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
-    """Build P-W in the disaggregated form."""
+    """P-W with variables for layers by number of GPUs and slowest link."""
     return _model(instance, disaggregated=True)
 
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
+from gadgetopt.system.declaring import guarantee
 
 if TYPE_CHECKING:
     from gadgetopt.pieces.pipeline.shop import Shop
@@ -37,6 +38,40 @@ if TYPE_CHECKING:
     from ..instance import SppInstance
 
 
+def half_duplex(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if the directions of a channel share it."""
+    return instance.duplex == "half"
+
+
+def unlimited(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if a stage may hold all microbatches."""
+    return instance.options.memory_bytes is None and instance.options.max_in_flight is None
+
+
+def equal_gpus(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if all GPUs have one speed."""
+    speeds = instance.cluster.speeds
+    return speeds is None or len(set(speeds)) == 1
+
+
+def bandwidth_bound(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if moving a stage changes its times by no more than the bandwidths."""
+    return instance.comm_model != "planner_code" and not instance.options.nvlink_rings
+
+
+@guarantee(
+    name="SPP",
+    statement="T <= (2 + (4 S* - 4) / M) Phi OPT, S* at most the largest number of stages",
+    reference="Luo et al. 2022; constant and proof ours (reconstructed)",
+    standing="proven",
+    methods=("spp",),
+    assumptions={
+        "channels of half duplex": half_duplex,
+        "no limit of microbatches in flight": unlimited,
+        "equal GPUs": equal_gpus,
+        "times within a factor of the bandwidths": bandwidth_bound,
+    },
+)
 def spp_ratio(instance: SppInstance, _parameters: Mapping[str, Any]) -> Fraction:
     """Return G5 with the largest number of stages that a plan can have."""
     stages, M = instance.most_stages, instance.num_microbatches
@@ -77,24 +112,3 @@ def schedule_ratio_beforehand(shop: Shop) -> Fraction:
 
 
 # -- assumptions -------------------------------------------------------------------------------
-
-
-def half_duplex(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if the directions of a channel share it."""
-    return instance.duplex == "half"
-
-
-def unlimited(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if a stage may hold all microbatches."""
-    return instance.options.memory_bytes is None and instance.options.max_in_flight is None
-
-
-def equal_gpus(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if all GPUs have one speed."""
-    speeds = instance.cluster.speeds
-    return speeds is None or len(set(speeds)) == 1
-
-
-def bandwidth_bound(instance: SppInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if moving a stage changes its times by no more than the bandwidths."""
-    return instance.comm_model != "planner_code" and not instance.options.nvlink_rings

@@ -16,12 +16,17 @@ from gadgetopt.reporting.figures import (
     ORANGE,
     TEMPLATE,
 )
+from gadgetopt.system.declaring import picture
 
 from ..instance import SppInstance, SppSolution
 
 
+@picture(name="critical_machine")
 def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
-    """Draw the bound of every machine as its head, load and tail, beside the iteration time."""
+    """Head, load and tail of every stage and channel: what limits the iteration.
+
+    Draw the bound of every machine as its head, load and tail, beside the iteration time.
+    """
     shop = shop_of(instance, solution.plan)
     rows = list(machine_bounds(shop))
     critical = head_load_tail(shop)

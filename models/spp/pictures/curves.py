@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.instance import Layer
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..algorithms.block_costs import BlockCosts
@@ -24,8 +24,12 @@ from ..instance import SppInstance, SppSolution
 SPLITS = (1, 2, 4, 8, 16, 32, 64)
 
 
+@picture(name="stages", of="instance")
 def draw_stages(instance: SppInstance) -> go.Figure:
-    """Draw makespan, bound and largest load of PRM's plan for every number of stages."""
+    """Iteration time, bound and load of SPP's plans against the number of stages.
+
+    Draw makespan, bound and largest load of PRM's plan for every number of stages.
+    """
     gpus = next(device_orders(instance, "rdo"))
     prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
     stages, loads, bounds, times = [], [], [], []
@@ -68,12 +72,13 @@ def draw_stages(instance: SppInstance) -> go.Figure:
     return figure
 
 
+@picture(name="microbatches", of="instance")
 def draw_microbatches(instance: SppInstance) -> go.Figure:
-    """Draw SPP's iteration time for one minibatch split into 1, 2, 4, ... microbatches."""
+    """Iteration time of SPP against the microbatches that one minibatch is split into."""
     splits, times, loads, stages = [], [], [], []
     for M in SPLITS:
         again = resplit(instance, M)
-        solution = spp(again, Limits(), np.random.default_rng(0)).solution
+        solution = spp(again, Limits()).solution
         if not isinstance(solution, SppSolution):
             continue  # no plan fits into memory
         judged = evaluate(again, solution)

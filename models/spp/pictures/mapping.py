@@ -7,13 +7,15 @@ import plotly.graph_objects as go
 
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.reporting.figures import BRIGHT, INK, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..algorithms.block_costs import bandwidth_matrix
 from ..instance import SppInstance, SppSolution
 
 
+@picture(name="mapping")
 def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
-    """Draw the matrix of bandwidths, GPUs in the order of the stages, and a box for every stage."""
+    """Stages on the GPUs, in the order of the stages, with the bandwidths between them."""
     order = [v for gpus in solution.stage_devices for v in sorted(gpus)]
     b = bandwidth_matrix(instance)[np.ix_(order, order)] / 1e9
     labels = [_label(instance, v) for v in order]

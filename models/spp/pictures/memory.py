@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, INK, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..algorithms.spp import spp
@@ -27,8 +28,12 @@ class Point(NamedTuple):
     in_flight: int
 
 
+@picture(name="memory", of="instance")
 def draw(instance: SppInstance) -> go.Figure:
-    """Draw the iteration time of SPP's plans, each with a twentieth less memory than the last."""
+    """Iteration time of SPP against the memory of a GPU.
+
+    Draw the iteration time of SPP's plans, each with a twentieth less memory than the last.
+    """
     points = front(under_less_memory(instance))
     figure = go.Figure(
         go.Scatter(
@@ -63,7 +68,7 @@ def under_less_memory(instance: SppInstance) -> list[Point]:
     points: list[Point] = []
     limited = instance
     while len(points) < MOST_POINTS:
-        solution = spp(limited, Limits(), np.random.default_rng(0)).solution
+        solution = spp(limited, Limits()).solution
         if not isinstance(solution, SppSolution):
             break
         found = evaluate(limited, solution)

@@ -8,12 +8,17 @@ from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import machine_name, simulate
 from gadgetopt.reporting.pipelines import gantt
+from gadgetopt.system.declaring import picture
 
 from ..instance import SppInstance, SppSolution
 
 
+@picture(name="schedule")
 def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
-    """Draw forward and backward blocks, transfers and AllReduce over time."""
+    """Blocks of stages and channels over time, with bubbles and AllReduce.
+
+    Draw forward and backward blocks, transfers and AllReduce over time.
+    """
     shop = shop_of(instance, solution.plan)
     schedule = simulate(shop, solution.orders)
     bound_s = float(head_load_tail(shop).value_s)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.dapple.algorithms.planner import dapple
@@ -43,7 +44,7 @@ TINY = {
 
 
 def run(method, instance, **parameters):
-    return method(instance, LIMITS, np.random.default_rng(0), **parameters)
+    return called(method, instance, LIMITS, np.random.default_rng(0), **parameters)
 
 
 def test_d1_the_latency_is_below_the_optimum():
@@ -183,7 +184,7 @@ def test_plan_and_schedule_together_are_for_tiny_instances():
 
 
 def test_without_time_plan_and_schedule_together_claim_nothing():
-    found = cp_joint(D1, Limits(time_s=0), np.random.default_rng(0))
+    found = cp_joint(D1, Limits(time_s=0))
     assert (found.solution, found.dual_bound, found.limit_hit) == (None, 0, "time_s")
     assert found.proved is None
 

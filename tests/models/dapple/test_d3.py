@@ -85,8 +85,8 @@ def test_the_late_allreduce_of_the_spread_plan(d3):
 
 
 def test_the_planners_and_the_optimum(d3):
-    assert float(data_parallel(d3, Limits(), RNG).claimed_objective) == near(0.630949)
-    two = dapple(d3, Limits(), RNG, max_stages=2)
+    assert float(data_parallel(d3).claimed_objective) == near(0.630949)
+    two = dapple(d3, Limits(), max_stages=2)
     assert two.notes["latency_paper_s"] == near(0.350890)
     assert two.notes["candidates"] == 673
     assert two.solution.stage_layers == ((0, 21), (21, 25))
@@ -95,12 +95,12 @@ def test_the_planners_and_the_optimum(d3):
     assert float(best.claimed_objective) == near(0.345719)
     assert float(best.dual_bound) == pytest.approx(float(best.claimed_objective), rel=1e-9)
     assert best.solution.plan == SPREAD
-    assert float(least_bound(d3, Limits(), RNG).dual_bound) == near(0.345719)
+    assert float(least_bound(d3, Limits()).dual_bound) == near(0.345719)
 
 
 @pytest.mark.slow
 def test_the_planner_of_three_stages(d3):
-    found = dapple(d3, Limits(), RNG, max_stages=3, memo="none")
+    found = dapple(d3, Limits(), max_stages=3, memo="none")
     assert found.notes["latency_paper_s"] == near(0.346190)
     assert found.notes["candidates"] == 92857
     assert found.solution.stage_layers == ((0, 16), (16, 21), (21, 25))

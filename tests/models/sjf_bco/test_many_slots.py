@@ -187,7 +187,7 @@ def test_gpus_that_would_be_listed_one_by_one_are_refused_in_one_line(method, re
 def test_the_combined_bound_needs_no_linear_program():
     # Gangs of 10^12 GPUs for 10^9 slots are beyond what HiGHS takes.
     inst = instance([10**12] * 2, [job(9 * 10**11, LONG, 1.0, 0.1)] * 3, horizon=10**11)
-    outcome = bounds.combinatorial(inst, Limits(), np.random.default_rng(0))
+    outcome = bounds.combinatorial(inst, Limits())
     assert outcome.dual_bound == bounds.energetic_bound(inst)
     assert outcome.notes["class_lp"].startswith("refused: ")
 

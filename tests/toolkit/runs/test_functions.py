@@ -105,7 +105,7 @@ def own(instance):
 def helper(instance):
     from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit
 
-    return first_fit(instance, Limits(), None).solution
+    return first_fit(instance, Limits()).solution
 
 
 def dies(instance):

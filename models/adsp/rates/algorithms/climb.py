@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..evaluate import evaluate
 from ..instance import AdspRatesInstance, AdspRatesSolution
 
 
-def adsp(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator, *, initial: int = 1
-) -> MethodOutcome:
-    r"""Return the equal rate at which Algorithm 1 stops on the objective of the model.
+@method(
+    kind="heuristic", reference="Algorithm 1, with the model's objective for the measured reward"
+)
+def adsp(instance: AdspRatesInstance, *, initial: int = 1) -> MethodOutcome:
+    r"""Equal commits; from the initial rate up by one while the objective falls.
+
+    Return the equal rate at which Algorithm 1 stops on the objective of the model.
 
     .. math:: C \leftarrow C + 1 \quad\text{while}\quad f(C + 1) < f(C)
 
@@ -29,8 +31,6 @@ def adsp(
     Parameters
     ----------
     instance : AdspRatesInstance
-    limits, rng
-        Not used: the algorithm is fast and deterministic.
     initial : int, default 1
         The rate carried over from before; the authors' code starts at 1.
 

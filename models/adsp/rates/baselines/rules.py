@@ -10,6 +10,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.climb import equal_rate
@@ -21,10 +22,9 @@ from ..tables import Tables, objective, solution_of
 _MOST_FACTORS = 400
 
 
-def equal_commits(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the best equal rate: all rates are tried, from the smallest.
+@method(kind="baseline", reference="ADSP's rule, fairness window 0")
+def equal_commits(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
+    """The best of all equal rates.
 
     Under the error bound and the time to accuracy, in doubles first: the best is then evaluated.
     """
@@ -48,10 +48,11 @@ def equal_commits(
     return _best(instance, limits, [np.full(len(tables.most), best + 1)])
 
 
-def by_speed(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return rates in proportion to speeds, rounded and cut to the window, of the best factor.
+@method(kind="baseline", reference="equal local steps, as in periodic averaging")
+def by_speed(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
+    """Commits in proportion to speed, the best factor.
+
+    Return rates in proportion to speeds, rounded and cut to the window, of the best factor.
 
     Notes
     -----
@@ -65,10 +66,9 @@ def by_speed(
     )
 
 
-def most_commits(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return as many commits as the window allows, as even as need be to fit the cap.
+@method(kind="baseline", reference="as bulk-synchronous training")
+def most_commits(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
+    """As many commits as window and cap allow.
 
     Under an error bound with an expensive drift that is near the optimum, as bulk-synchronous
     training is, which commits after every step.

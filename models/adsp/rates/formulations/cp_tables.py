@@ -23,15 +23,16 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import AdspRatesInstance, AdspRatesSolution, ErrorBound, MomentumCap
@@ -145,16 +146,18 @@ class TablesModel:
         return solution_of(value_of(values, n) for n in self.n)
 
 
-def cp_tables(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve (C1)-(C5) with CP-SAT; the bound is rounded down to the units of the model.
+@method(kind="exact", reference="(C1)-(C5)", formulation="cp_tables", backend="cpsat")
+def cp_tables(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
+    """Tables of steps and an integer division (native CP-SAT).
+
+    Solve (C1)-(C5) with CP-SAT; the bound is rounded down to the units of the model.
 
     Raises
     ------
     ModelRefused
         If the model is the time to accuracy, the tables are too large, or their numbers.
     """
+    rng = fixed_rng()
     model = instance.model
     if not isinstance(model, ErrorBound | MomentumCap):
         raise ModelRefused(f"model.kind: CP-SAT has no division by the product of '{model.kind}'")

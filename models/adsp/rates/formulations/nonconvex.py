@@ -26,14 +26,22 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import AdspRatesInstance, AdspRatesSolution, MomentumCap
 from ..tables import Tables, momentum_limit, momentum_terms, solution_of
 from .exact_numbers import ExactNumbers
 
 
+@formulation(
+    name="nonconvex",
+    model_class="MINLP",
+    strength="exact",
+    equations="(N1)-(N6)",
+    backends=("scip",),
+)
 def build(instance: AdspRatesInstance) -> pyo.ConcreteModel:
-    """Build (N1)-(N6)."""
+    """Commits as integers, products and ratios as they stand."""
     most, tables = instance.most_commits, Tables.of(instance)
     if not instance.largest_equal_rate:
         i = most.index(0)

@@ -39,6 +39,7 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
 from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.system.declaring import formulation
 
 from ..instance import AdspRatesInstance, AdspRatesSolution, MomentumCap
 from ..tables import solution_of
@@ -57,8 +58,15 @@ _TANGENT_DIGITS = 9
 _MARGIN = Fraction(1, 10**9)
 
 
+@formulation(
+    name="one_hot_convex",
+    model_class="MINLP",
+    strength="exact",
+    equations="(O1)-(O6)",
+    backends=("scip",),
+)
 def build_convex(instance: AdspRatesInstance) -> pyo.ConcreteModel:
-    """Build (O1)-(O6)."""
+    """A binary for each number of commits; the objective is convex in S and theta."""
     m = rates_with_thresholds(instance, margin=_MARGIN)
     model = instance.model
     assert not isinstance(model, MomentumCap), "refused above"
@@ -71,8 +79,19 @@ def build_convex(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     return m
 
 
+@formulation(
+    name="one_hot_tangents",
+    model_class="MILP",
+    strength="relaxation",
+    equations="(O1)-(O5), (O7)",
+    decode="decode",
+    backends=("highs",),
+)
 def build_tangents(instance: AdspRatesInstance) -> pyo.ConcreteModel:
-    """Build (O1)-(O5) and (O7) with tangents at four equal rates."""
+    """A few tangents in place of the convex objective.
+
+    Build (O1)-(O5) and (O7) with tangents at four equal rates.
+    """
     m = rates_with_thresholds(instance)
     m.y = pyo.Var(bounds=(0, None), doc="the objective")
     m.tangents = pyo.ConstraintList(doc="(O7): tangents of the objective")
@@ -83,8 +102,15 @@ def build_tangents(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     return m
 
 
+@formulation(
+    name="momentum_knapsack",
+    model_class="MILP",
+    strength="exact",
+    equations="(O1)-(O3), (O8)-(O9)",
+    backends=("highs",),
+)
 def build_knapsack(instance: AdspRatesInstance) -> pyo.ConcreteModel:
-    """Build (O1)-(O3), (O8) and (O9)."""
+    """The momentum cap: a multiple-choice knapsack with a window."""
     if not isinstance(instance.model, MomentumCap):
         raise ModelRefused("model.kind: the knapsack is that of 'momentum_cap'")
     m = rates(instance)

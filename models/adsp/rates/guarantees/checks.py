@@ -23,28 +23,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.system.declaring import guarantee
+
 if TYPE_CHECKING:
     from ..instance import AdspRatesInstance, Reading
-
-
-def equal_window_ratio(
-    instance: AdspRatesInstance, _parameters: Mapping[str, Any]
-) -> Fraction | None:
-    """Return 1 where all rates have to be equal."""
-    return Fraction(1) if instance.window == 0 else None
-
-
-def no_ratio(_instance: AdspRatesInstance, _parameters: Mapping[str, Any]) -> None:
-    """Return None: the theorem promises no ratio."""
-    return
-
-
-def unit_of_terms(reading: Reading) -> str:
-    """Return the unit of the terms of Theorem 1's sum in a reading."""
-    return "1" if reading == "step_time" else "s^2"
-
-
-# -- assumptions -------------------------------------------------------------------------------
 
 
 def starts_low(_instance: AdspRatesInstance, parameters: Mapping[str, Any]) -> bool:
@@ -60,3 +42,42 @@ def terms_have_no_unit(instance: AdspRatesInstance, _parameters: Mapping[str, An
 def more_than_one_worker(instance: AdspRatesInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if there is more than one worker: of one the momentum is 0."""
     return len(instance.workers) > 1
+
+
+@guarantee(
+    name="equal window",
+    statement="the climb ends at the optimum where the window allows equal rates only",
+    reference="this project; the objective is convex in an equal rate",
+    standing="proven",
+    methods=("adsp", "equal_commits"),
+    assumptions={"starts at rate 1": starts_low},
+)
+def equal_window_ratio(
+    instance: AdspRatesInstance, _parameters: Mapping[str, Any]
+) -> Fraction | None:
+    """Return 1 where all rates have to be equal."""
+    return Fraction(1) if instance.window == 0 else None
+
+
+@guarantee(
+    name="Theorem 1",
+    statement="mu = 1 - p is a momentum: terms have no unit in reading R2 only",
+    reference="Hu, Wang and Wu 2020, Theorem 1 (recalled); no ratio",
+    standing="claimed",
+    methods=("adsp",),
+    assumptions={
+        "terms without a unit": terms_have_no_unit,
+        "more than one worker": more_than_one_worker,
+    },
+)
+def no_ratio(_instance: AdspRatesInstance, _parameters: Mapping[str, Any]) -> None:
+    """Return None: the theorem promises no ratio."""
+    return
+
+
+def unit_of_terms(reading: Reading) -> str:
+    """Return the unit of the terms of Theorem 1's sum in a reading."""
+    return "1" if reading == "step_time" else "s^2"
+
+
+# -- assumptions -------------------------------------------------------------------------------

@@ -6,13 +6,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import AdspRatesInstance
 from ..tables import Tables, objective
 
 
+@picture(name="equal_rates", of="instance")
 def draw(instance: AdspRatesInstance) -> go.Figure:
-    """Draw the objective of equal rates, and under the error bound its two terms."""
+    """The objective against an equal rate, the U of the paper."""
     tables, model = Tables.of(instance), instance.model
     rates = np.arange(1, max(1, instance.largest_equal_rate) + 1)
     means = np.array([tables.steps(n).mean() for n in rates])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import implicit_momentum
 from ..instance import AdspRatesInstance, MomentumCap, Reading
@@ -15,8 +16,9 @@ _READINGS: tuple[tuple[Reading, str], ...] = (
 )
 
 
+@picture(name="momentum", of="instance")
 def draw(instance: AdspRatesInstance) -> go.Figure:
-    """Draw the momentum of equal rates; with the momentum cap also that cap."""
+    """Implicit momentum against an equal rate, in both readings."""
     m, model = len(instance.workers), instance.model
     rates = range(1, max(1, instance.largest_equal_rate) + 1)
     scale = model.scale if isinstance(model, MomentumCap) else 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BAR, BLUE, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import AdspRatesInstance, AdspRatesSolution
@@ -13,8 +14,9 @@ from ..instance import AdspRatesInstance, AdspRatesSolution
 MOST_WORKERS = 40
 
 
+@picture(name="periods")
 def draw(instance: AdspRatesInstance, solution: AdspRatesSolution) -> go.Figure:
-    """Draw the steps and commits of each worker in a period."""
+    """A check period of each worker: steps and commits."""
     period = instance.check_period_s
     blocks: dict[str, tuple[list[int], list[float], list[float], list[str]]] = {
         "computes": ([], [], [], []),

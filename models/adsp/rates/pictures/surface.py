@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.reporting.figures import TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import AdspRatesInstance
 from ..tables import Tables, objective
@@ -16,8 +17,9 @@ from ..tables import Tables, objective
 _THRESHOLDS, _STARTS = 80, 40
 
 
+@picture(name="surface", of="instance")
 def draw(instance: AdspRatesInstance) -> go.Figure:
-    """Draw the objective of the best decision at each threshold and number of fewest commits."""
+    """The objective over fewest commits and threshold."""
     if instance.model.kind == "momentum_cap":
         raise InputError("model.kind: the momentum cap has no thresholds to draw")
     tables = Tables.of(instance)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import Adsp, AdspTrainingInstance, AdspTrainingSolution, Policy
 from ..simulator import Run, simulate
 
 
-def adsp(instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return ADSP: timers, no waiting, and the search of Algorithm 1 while training goes on.
+@method(kind="online", reference="Algorithm 1")
+def adsp(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    r"""Equal commits by timers; the rate climbs while measured rewards grow.
+
+    Return ADSP: timers, no waiting, and the search of Algorithm 1 while training goes on.
 
     The same result as `plain`, tested.
 
@@ -33,8 +35,6 @@ def adsp(instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generato
         Has the epoch, the first rate, and whether workers catch up.
     limits : Limits
         `time_s` stops the simulation.
-    rng : numpy.random.Generator
-        Not used: seeds are the instance's.
 
     Notes
     -----

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.online import outcome_of
 from ..instance import Adacomm, AdspTrainingInstance, Bsp, FixedAdacomm, Ssp
 
 
-def bsp(instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return BSP: every worker commits after every step and waits for all others."""
+@method(kind="baseline", reference="bulk-synchronous parallel")
+def bsp(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    """A barrier after every step.
+
+    Return BSP: every worker commits after every step and waits for all others.
+    """
     return outcome_of([Bsp()], instance, limits)
 
 
-def ssp(instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return SSP with the best slack that is offered; the authors have 40.
+@method(kind="baseline", reference="stale synchronous parallel")
+def ssp(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    """Every step committed; who is too far ahead waits.
+
+    Return SSP with the best slack that is offered; the authors have 40.
 
     Notes
     -----
@@ -33,21 +39,21 @@ def ssp(instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator
     return outcome_of([Ssp(slack=s) for s in instance.choices.slacks], instance, limits)
 
 
+@method(kind="baseline", reference="periodic averaging")
 def fixed_adacomm(
     instance: AdspTrainingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     local_steps: int = 40,
 ) -> MethodOutcome:
-    """Return Fixed ADACOMM: local steps, a barrier, and the mean of all updates.
+    """A barrier after a fixed number of local steps.
+
+    Return Fixed ADACOMM: local steps, a barrier, and the mean of all updates.
 
     Parameters
     ----------
     instance : AdspTrainingInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     local_steps : int, default 40
         The authors' number; of those offered, the nearest is taken.
 
@@ -63,10 +69,9 @@ def fixed_adacomm(
     return outcome_of([FixedAdacomm(local_steps=nearest)], instance, limits)
 
 
-def adacomm(
-    instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return ADACOMM: local steps fall with the root of the loss.
+@method(kind="baseline", reference="ADACOMM")
+def adacomm(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    r"""A barrier after fewer local steps as the loss falls.
 
     The first number is the best of those offered after one period from the start.
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.online import outcome_of
 from ..instance import AdspTrainingInstance, Rate, all_policies
 
 
-def adsp_plus(
-    instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the equal rate that trains soonest, each simulated to the end: the best fixed rate.
+@method(kind="heuristic", reference="Hu, Wang and Wu 2020, ablation")
+def adsp_plus(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    """ADSP+: the best equal rate, found beforehand.
+
+    Return the equal rate that trains soonest, each simulated to the end: the best fixed rate.
 
     The time of the search does not count. Rates without explicit momentum and at the learning rate
     of the instance.
@@ -24,9 +24,8 @@ def adsp_plus(
     return outcome_of(plain, instance, limits)
 
 
-def adsp_plus_plus(
-    instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the rate, momentum and learning rate that train soonest together."""
+@method(kind="heuristic", reference="Hu, Wang and Wu 2020, ablation")
+def adsp_plus_plus(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    """ADSP++: the best rate, explicit momentum and global learning rate together."""
     rates = [policy for policy in all_policies(instance) if isinstance(policy, Rate)]
     return outcome_of(rates, instance, limits)

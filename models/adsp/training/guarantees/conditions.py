@@ -19,15 +19,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.declaring import guarantee
 
 if TYPE_CHECKING:
     from ..instance import AdspTrainingInstance
     from ..simulator import Run
-
-
-def no_ratio(_instance: AdspTrainingInstance, _parameters: Mapping[str, Any]) -> None:
-    """Return None: the theorem promises no ratio."""
-    return
 
 
 def is_convex(_instance: AdspTrainingInstance, _parameters: Mapping[str, Any]) -> bool:
@@ -43,6 +39,23 @@ def step_sizes_fall(_instance: AdspTrainingInstance, _parameters: Mapping[str, A
 def rates_in_reach(instance: AdspTrainingInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if every worker can commit as often as the largest rate offered asks."""
     return largest_rate_in_reach(instance) >= instance.choices.max_commits
+
+
+@guarantee(
+    name="Theorem 2",
+    statement="regret O(sqrt T) if commits stay within a bounded difference (no ratio)",
+    reference="Hu, Wang and Wu 2020, Theorem 2 (recalled)",
+    standing="claimed",
+    methods=("adsp", "adsp_plus", "adsp_plus_plus"),
+    assumptions={
+        "convex loss": is_convex,
+        "step sizes like 1/sqrt(t)": step_sizes_fall,
+        "every rate offered is in reach": rates_in_reach,
+    },
+)
+def no_ratio(_instance: AdspTrainingInstance, _parameters: Mapping[str, Any]) -> None:
+    """Return None: the theorem promises no ratio."""
+    return
 
 
 def largest_rate_in_reach(instance: AdspTrainingInstance) -> int:

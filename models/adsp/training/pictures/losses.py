@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import AdspTrainingInstance
 from ..simulator import simulate
@@ -15,8 +16,12 @@ from .named import compared, name_of
 _POINTS = 1000
 
 
+@picture(name="losses", of="instance")
 def draw(instance: AdspTrainingInstance) -> go.Figure:
-    """Draw the loss of each policy until it has converged."""
+    """Loss over time under ADSP and what it was compared with.
+
+    Draw the loss of each policy until it has converged.
+    """
     task = task_of(instance)
     first = task.loss(task.start)
     figure = go.Figure()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, GREY, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import components
 from ..instance import AdspTrainingInstance
@@ -12,8 +13,12 @@ from ..simulator import simulate
 from .named import compared, name_of
 
 
+@picture(name="shares", of="instance")
 def draw(instance: AdspTrainingInstance) -> go.Figure:
-    """Draw what part of the workers' time each policy spends how."""
+    """Shares of computing, communicating and waiting by policy.
+
+    Draw what part of the workers' time each policy spends how.
+    """
     names, waiting, communicating = [], [], []
     for policy in compared(instance):
         run = simulate(instance, policy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import Adsp, AdspTrainingInstance, Rate
 from ..simulator import simulate
@@ -13,8 +14,12 @@ from ..simulator import simulate
 MOST_RATES = 40
 
 
+@picture(name="time_to_target", of="instance")
 def draw(instance: AdspTrainingInstance) -> go.Figure:
-    """Draw the time of every rate, and that of the online search as a line."""
+    """Seconds to the target against commits in a period: the U of the paper.
+
+    Draw the time of every rate, and that of the online search as a line.
+    """
     most = instance.choices.max_commits
     rates = range(1, most + 1, max(1, most // MOST_RATES))
     runs = [(c, simulate(instance, Rate(commits=c))) for c in rates]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BAR, BLUE, GREY, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import AdspTrainingInstance, AdspTrainingSolution
 from ..simulator import simulate
@@ -15,8 +16,9 @@ from .named import name_of
 MOST_COMMITS, MOST_WORKERS = 60, 24
 
 
+@picture(name="timeline")
 def draw(instance: AdspTrainingInstance, solution: AdspTrainingSolution) -> go.Figure:
-    """Draw the first commits of every worker."""
+    """Computing, communicating and waiting of each worker."""
     run = simulate(instance, solution.policy, keep_log=True)
     ticks = Ticks.of(instance)
     workers = range(min(MOST_WORKERS, len(instance.workers)))

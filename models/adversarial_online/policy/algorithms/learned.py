@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 from gadgetopt.system.training import Policy, read_policy
 
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
@@ -16,21 +17,20 @@ from ..subproblems.networks import HIDDEN, SELLER_INPUTS
 from ..subproblems.rounding import rounded_table
 
 
+@method(kind="heuristic", reference="Du, Huang and Wu 2021, reconstructed", files=("policy",))
 def learned(
     instance: AdversarialOnlinePolicyInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     policy: str = "",
 ) -> MethodOutcome:
-    """Return the policy of a file that `gadgetopt train adversarial_online_policy` wrote.
+    """The seller's network, rounded to a table; its worst case is exact.
+
+    Return the policy of a file that `gadgetopt train adversarial_online_policy` wrote.
 
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
         With the levels and units that the policy was trained for.
-    limits, rng
-        Not used: the network is read and rounded.
     policy : str
         The file.
 

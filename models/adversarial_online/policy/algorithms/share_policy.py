@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems.curves import grid_limits, one_seed_lottery, static_lottery
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
@@ -14,14 +13,15 @@ from ..subproblems.chains import certificate_of_chain
 from ..subproblems.sizes import check_lottery_size
 
 
+@method(kind="approximation", reference="(1), reconstructed")
 def share_policy(
     instance: AdversarialOnlinePolicyInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     draw: Literal["seed", "static"] = "seed",
 ) -> MethodOutcome:
-    r"""Return the shares (1) as a lottery over tables. The same result as `plain`, tested.
+    r"""Units reserved for levels by the shares (1), one seed.
+
+    Return the shares (1) as a lottery over tables. The same result as `plain`, tested.
 
     A share :math:`1/\alpha^*` of the units is for all levels, :math:`(1 - l_{j-1}/l_j)/\alpha^*`
     for level j and above, with
@@ -33,8 +33,6 @@ def share_policy(
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the lottery is a formula.
     draw : "seed" or "static", default "seed"
         One seed shifts the shares over the units; or one level is drawn with the probability of its
         share, and is the price of all units.

@@ -29,6 +29,7 @@ import numpy as np
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.networks import Adam, torch_on_one_core
+from gadgetopt.system.declaring import trainer
 
 from ...subproblems.grids import geometric
 from ..instance import AdversarialOnlinePolicyInstance
@@ -58,6 +59,11 @@ MEMORY = 50
 SHARPNESS, MOST_ANSWERS = 0.02, 200
 
 
+@trainer(
+    name="networks",
+    methods=("learned",),
+    presets={"small": {"rounds": 100}, "five_units": {"units": 5, "horizon": 15}},
+)
 def start(
     seed: int,
     *,
@@ -69,7 +75,9 @@ def start(
     rounds: int = 200,
     answered: float = 0.5,
 ) -> SellerAndAdversary:
-    """Return the training of one game, a geometric grid from 1 to `spread`.
+    """A seller's and an adversary's network, updated for every action.
+
+    Return the training of one game, a geometric grid from 1 to `spread`.
 
     Parameters
     ----------

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems import curves
 from ...subproblems.prices import Lottery, of_table
@@ -15,16 +14,15 @@ from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicyS
 from ..subproblems.sizes import check_lottery_size
 
 
-def greedy(
-    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the policy that sells to everybody, of ratio at most :math:`\theta = U/L`.
+@method(kind="baseline", reference="standard theory, reconstructed")
+def greedy(instance: AdversarialOnlinePolicyInstance) -> MethodOutcome:
+    r"""Sells to everybody: the least level is the price of all units.
+
+    Return the policy that sells to everybody, of ratio at most :math:`\theta = U/L`.
 
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the prices are a formula.
 
     Raises
     ------
@@ -34,20 +32,17 @@ def greedy(
     return _posted(instance, (of_table([instance.levels[0]] * instance.capacity_units),))
 
 
+@method(kind="baseline", reference="standard theory, reconstructed")
 def exponential(
     instance: AdversarialOnlinePolicyInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     flat: bool = True,
 ) -> MethodOutcome:
-    r"""Return the exponential price as a table of k prices.
+    r"""The exponential price of 1 + ln(U/L) as one table.
 
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the prices are a formula.
     flat : bool, default True
         :math:`\varphi(y) = L` up to :math:`y = 1/\alpha` and :math:`L e^{\alpha y - 1}` above;
         without, :math:`L \theta^y`.
@@ -62,16 +57,13 @@ def exponential(
     return _posted(instance, (of_table(curves.curve_table(curve, k, levels[0], levels[-1])),))
 
 
-def finite_table(
-    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the best deterministic table of k units for all values from L to U.
+@method(kind="approximation", reference="standard theory, reconstructed")
+def finite_table(instance: AdversarialOnlinePolicyInstance) -> MethodOutcome:
+    """The best deterministic table for values from a range, of k units.
 
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the prices are a formula.
 
     Raises
     ------
@@ -82,20 +74,19 @@ def finite_table(
     return _posted(instance, (of_table(curves.finite_table(k, levels[0], levels[-1])),))
 
 
+@method(kind="approximation", reference="standard theory, reconstructed")
 def exponential_draw(
     instance: AdversarialOnlinePolicyInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     draw: Literal["seed", "static"] = "seed",
 ) -> MethodOutcome:
-    r"""Return a lottery of ratio at most :math:`1 + \ln\theta`, for any number of units.
+    r"""The exponential price, shifted by one seed or drawn once as a static price.
+
+    Return a lottery of ratio at most :math:`1 + \ln\theta`, for any number of units.
 
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the lottery is a formula; its draw is not simulated.
     draw : "seed" or "static", default "seed"
         One seed shifts the exponential price over the units; or one price is drawn for all units.
 

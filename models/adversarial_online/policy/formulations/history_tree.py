@@ -30,6 +30,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
 from gadgetopt.solvers.exact_optimum.values import exact_values
+from gadgetopt.system.declaring import formulation
 
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 from ..subproblems.exactly import within_capacity
@@ -39,8 +40,15 @@ from ..subproblems.trees import Tree, full_tree
 MOST_HISTORIES = 25_000
 
 
+@formulation(
+    name="history_tree",
+    model_class="LP",
+    strength="exact",
+    equations="(2), (2a)-(2d)",
+    backends=("highs",),
+)
 def build(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
-    """Build (2)-(2d) on all histories.
+    """A sale probability of every history.
 
     Raises
     ------

@@ -15,13 +15,23 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import AdversarialOnlinePolicyInstance
 from ..subproblems.trees import full_tree
-from .history_tree import MOST_HISTORIES, tree_model
+from .history_tree import MOST_HISTORIES, decode, tree_model
 
 
+@formulation(
+    name="posted_tree",
+    model_class="LP",
+    strength="restriction",
+    equations="(2), (2a)-(2e)",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
-    """Build (2)-(2e) on all histories.
+    """The same with a price posted before the value is seen.
 
     Raises
     ------

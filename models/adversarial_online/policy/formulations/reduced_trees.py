@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import AdversarialOnlinePolicyInstance
 from ..subproblems.trees import chain_tree, monotone_tree
 from .history_tree import MOST_HISTORIES, tree_model
 
 
+@formulation(
+    name="monotone_tree",
+    model_class="LP",
+    strength="relaxation",
+    equations="(2), (2a)-(2c)",
+    backends=("highs",),
+)
 def build_monotone(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
-    """Build (2)-(2d) on non-decreasing histories with at most k copies of a level.
+    """Non-decreasing histories with at most k copies of a level.
 
     Raises
     ------
@@ -23,6 +32,13 @@ def build_monotone(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteMod
     return tree_model(instance, monotone_tree(instance, MOST_HISTORIES))
 
 
+@formulation(
+    name="chain",
+    model_class="LP",
+    strength="relaxation",
+    equations="(2), (2a)-(2c)",
+    backends=("highs",),
+)
 def build_chain(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
-    """Build (2)-(2d) on the prefixes of the hardest sequence."""
+    """The prefixes of one non-decreasing sequence."""
     return tree_model(instance, chain_tree(instance))

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.system.declaring import guarantee
+
 if TYPE_CHECKING:
     from ..instance import AdversarialOnlinePolicyInstance
 
@@ -29,6 +31,14 @@ def is_ratio_game(
     return instance.payoff == "ratio" and not instance.predictions
 
 
+@guarantee(
+    name="Shares (1)",
+    statement="ratio at most 1 + sum of 1 - l_{j-1}/l_j, the optimum if N >= kJ",
+    reference="(1), reconstructed",
+    standing="proven",
+    methods=("share_policy",),
+    assumptions={"ratios, without predictions": is_ratio_game},
+)
 def shares_ratio(
     instance: AdversarialOnlinePolicyInstance, _parameters: Mapping[str, Any]
 ) -> Fraction:
@@ -38,6 +48,14 @@ def shares_ratio(
     return grid_ratio(instance.levels) / _optimal(instance)
 
 
+@guarantee(
+    name="1 + ln(U/L)",
+    statement="ratio at most 1 + ln(U/L) for any number of units",
+    reference="standard theory, reconstructed",
+    standing="proven",
+    methods=("exponential_draw",),
+    assumptions={"ratios, without predictions": is_ratio_game},
+)
 def exponential_ratio(
     instance: AdversarialOnlinePolicyInstance, _parameters: Mapping[str, Any]
 ) -> float:
@@ -47,6 +65,14 @@ def exponential_ratio(
     return ratio(instance.levels[-1] / instance.levels[0]) / float(_optimal(instance))
 
 
+@guarantee(
+    name="Finite k",
+    statement="ratio at most the bisected number of k units",
+    reference="standard theory, reconstructed",
+    standing="proven",
+    methods=("finite_table",),
+    assumptions={"ratios, without predictions": is_ratio_game},
+)
 def finite_ratio(
     instance: AdversarialOnlinePolicyInstance, _parameters: Mapping[str, Any]
 ) -> float:
@@ -57,6 +83,14 @@ def finite_ratio(
     return ratio(instance.capacity_units, theta) / float(_optimal(instance))
 
 
+@guarantee(
+    name="Tables",
+    statement="ratio at most that of the table over all values from L to U",
+    reference="standard theory, reconstructed",
+    standing="proven",
+    methods=("exponential",),
+    assumptions={"ratios, without predictions": is_ratio_game},
+)
 def table_ratio(
     instance: AdversarialOnlinePolicyInstance, parameters: Mapping[str, Any]
 ) -> Fraction | None:
@@ -70,6 +104,14 @@ def table_ratio(
     return None if ratio is None else ratio / _optimal(instance)
 
 
+@guarantee(
+    name="U/L",
+    statement="ratio at most U/L",
+    reference="standard theory, reconstructed",
+    standing="proven",
+    methods=("greedy",),
+    assumptions={"ratios, without predictions": is_ratio_game},
+)
 def greedy_ratio(
     instance: AdversarialOnlinePolicyInstance, _parameters: Mapping[str, Any]
 ) -> Fraction:

@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.offline import largest
@@ -23,14 +24,16 @@ from ..subproblems.trees import full_tree
 MOST_HISTORIES = 20_000
 
 
+@method(kind="heuristic", reference="Zinkevich et al. 2007; Tammelin 2014")
 def cfr(
     instance: AdversarialOnlinePolicyInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     iterations: int = 2000,
 ) -> MethodOutcome:
-    r"""Return the mean policy of regret matching in every history, and the adversary's mean.
+    r"""Counterfactual regret minimisation on the tree of histories, the means.
+
+    Return the mean policy of regret matching in every history, and the adversary's mean.
 
     The seller decides in every history h with u units sold whether the last buyer gets a unit; the
     adversary, who sees neither sales nor draws, in every history which level comes next or that the
@@ -42,8 +45,6 @@ def cfr(
     instance : AdversarialOnlinePolicyInstance
     limits : Limits
         `time_s` stops between two iterations.
-    rng
-        Not used: all actions are updated, none is drawn.
     iterations : int, default 2000
 
     Raises

@@ -11,6 +11,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.offline import largest
@@ -31,14 +32,16 @@ MOST_ENTRIES = 200_000
 FINE = 1000
 
 
+@method(kind="heuristic", reference="Freund and Schapire 1999")
 def hedge(
     instance: AdversarialOnlinePolicyInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     iterations: int = 4000,
 ) -> MethodOutcome:
-    r"""Return the mean lottery over non-decreasing tables of two players who both play Hedge.
+    r"""Multiplicative weights of both players on the matrix game, their means.
+
+    Return the mean lottery over non-decreasing tables of two players who both play Hedge.
 
     The payoff is ALG/OPT, or ALG - OPT, on non-decreasing sequences; weights are multiplied by
     :math:`e^{\pm \eta\,\text{payoff}}`, :math:`\eta = \sqrt{8 \ln n / T}`. The adversary's mean is
@@ -49,8 +52,6 @@ def hedge(
     instance : AdversarialOnlinePolicyInstance
     limits : Limits
         `time_s` stops between two iterations.
-    rng
-        Not used: all actions are updated, none is drawn.
     iterations : int, default 4000
         T.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, INK, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..evaluate import evaluate
@@ -21,8 +21,11 @@ SHARES = tuple(Fraction(n, 20) for n in range(8, 21))
 SECONDS = 5.0
 
 
+@picture(name="frontier", of="instance")
 def draw(instance: AdversarialOnlinePolicyInstance) -> go.Figure:
-    """Draw the least worst case for each consistency.
+    """Consistency on predicted sequences against the ratio on all others.
+
+    Draw the least worst case for each consistency.
 
     Without predictions, k buyers of the lowest level are predicted.
     """
@@ -64,7 +67,7 @@ def frontier(instance: AdversarialOnlinePolicyInstance) -> list[tuple[Fraction, 
     points = []
     for share in SHARES:
         asked = instance.model_copy(update={"consistency": share})
-        outcome = minimax(asked, Limits(time_s=SECONDS), np.random.default_rng(0))
+        outcome = minimax(asked, Limits(time_s=SECONDS))
         if outcome.solution is None or outcome.limit_hit:
             continue
         worst = evaluate(asked, outcome.solution).objective  # type: ignore[arg-type]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, GREY, INK, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ...subproblems.offline import largest
 from ..evaluate import welfare_on, worst_case
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 
 
+@picture(name="worst_sequence")
 def draw(
     instance: AdversarialOnlinePolicyInstance, solution: AdversarialOnlinePolicySolution
 ) -> go.Figure:
-    """Draw values, expected welfare and optimum along the policy's worst sequence."""
+    """The policy's welfare and the optimum along the policy's worst sequence."""
     sequence = worst_case(instance, solution).sequence
     x = list(range(1, len(sequence) + 1))
     values = instance.values(sequence)

@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import agrees, decimal_rational, exceeds
+from gadgetopt.system.declaring import statement
 from gadgetopt.system.files import Document
 from gadgetopt.trust.statements import Finding, no_better, objective
 
@@ -26,6 +27,21 @@ def _formula(document: Document) -> float:
     return float(1 + sum(1 - Fraction(a, b) for a, b in itertools.pairwise(levels)))
 
 
+@statement(
+    name="exponential-few-units",
+    source="the exponential price, if the limit of small units is overlooked",
+    statement="its table is (1 + ln(U/L))-competitive for every number of units",
+    verdict="refuted",
+    grade="refuted",
+    repair="in the limit of small units; for k units the table of `finite_k`, or one seed",
+    proof=(
+        "models/adversarial_online/README.md, policies: each arrival moves the "
+        "fractional utilisation by 1/k at most"
+    ),
+    witness=True,
+    command="compare {} --methods exponential,exponential_draw,minimax",
+    reconstructed=True,
+)
 def few_units(document: Document) -> Finding:
     """The worst ratio of the exponential table."""
     ratio, limit = objective(document, "exponential"), _limit(document)
@@ -33,6 +49,18 @@ def few_units(document: Document) -> Finding:
     return Finding(not exceeds(ratio, limit), shown)
 
 
+@statement(
+    name="value-on-a-grid",
+    source="the value of the game, if values lie on a grid",
+    statement="no policy has a ratio below 1 + ln(U/L)",
+    verdict="refuted",
+    grade="refuted",
+    repair="1 + the sum of 1 - l_{j-1}/l_j over the levels, which tends to 1 + ln(U/L)",
+    proof="(1) in models/adversarial_online/README.md",
+    witness=True,
+    command="solve {} --method minimax",
+    reconstructed=True,
+)
 def on_a_grid(document: Document) -> Finding:
     """The value of the game beside the one of a continuum of values."""
     value, limit = objective(document, "minimax"), _limit(document)
@@ -40,6 +68,18 @@ def on_a_grid(document: Document) -> Finding:
     return Finding(not exceeds(limit, value), shown)
 
 
+@statement(
+    name="few-buyers",
+    source="the value of the game, for any number of buyers",
+    statement="the least ratio is that of formula (1)",
+    verdict="refuted",
+    grade="refuted",
+    repair="it is at most that; equal from N >= kJ buyers on",
+    proof="the chain of k copies of each of J levels has kJ buyers",
+    witness=True,
+    command="compare {} --methods share_policy,minimax",
+    reconstructed=True,
+)
 def few_buyers(document: Document) -> Finding:
     """The value of the game with fewer buyers than the chain."""
     value, formula = objective(document, "minimax"), _formula(document)
@@ -47,6 +87,16 @@ def few_buyers(document: Document) -> Finding:
     return Finding(agrees(value, formula), shown)
 
 
+@statement(
+    source="(1), enough buyers",
+    statement="keeping shares of the units has the least ratio",
+    verdict="holds",
+    grade="holds",
+    proof="models/adversarial_online/README.md, (1)",
+    witness=True,
+    command="compare {} --methods share_policy,minimax",
+    reconstructed=True,
+)
 def shares(document: Document) -> Finding:
     """Shares beside the value of the game."""
     return no_better(document, "share_policy", "minimax")

@@ -9,11 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems.curves import exponential_limits, grid_limits
 from ..instance import AdversarialOnlineRunInstance
@@ -27,10 +26,11 @@ from ..subproblems.outcome import (
 )
 
 
-def one_seed(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Post :math:`\varphi((u + \xi)/k)` of the exponential price, with one seed :math:`\xi`.
+@method(kind="online", reference="section 4 (reconstructed)")
+def one_seed(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    r"""The exponential price shifted by one seed: 1 + ln theta for every k.
+
+    Post :math:`\varphi((u + \xi)/k)` of the exponential price, with one seed :math:`\xi`.
 
     Expected ratio :math:`1 + \ln\theta` for every k, of units.
 
@@ -62,10 +62,11 @@ def one_seed(
     return outcome_of_draws(instance, draws)
 
 
-def random_static(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Draw a price p once, L with probability :math:`1/\alpha`, density :math:`1/(\alpha p)`.
+@method(kind="online", reference="section 4 (reconstructed)")
+def random_static(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    r"""One price, drawn once: 1 + ln theta for every k.
+
+    Draw a price p once, L with probability :math:`1/\alpha`, density :math:`1/(\alpha p)`.
 
     On a grid, the shares (1) are the probabilities of the levels. Expected ratio
     :math:`1 + \ln\theta`, or (1), for every k, of units.
@@ -94,10 +95,9 @@ def random_static(
     )
 
 
-def share(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Reserve the shares (1) of the capacity for every level and those above it.
+@method(kind="online", reference="(1) (reconstructed)")
+def share(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    r"""Shares of the capacity for each level and those above, on a grid of values.
 
     A buyer of level m gets what is left of the shares of levels up to m, at most one unit; one seed
     realises the fractions. Expected ratio :math:`\alpha^*` of (1) for every k.

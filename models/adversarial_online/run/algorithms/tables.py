@@ -7,19 +7,19 @@ Of several resources each has its own table, for values from L to U a unit: a re
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems import curves
 from ..instance import AdversarialOnlineRunInstance
 from ..subproblems.outcome import outcome_of_tables
 
 
-def exponential(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Post :math:`\varphi(u/k)` with :math:`\varphi(y) = \max(L, L e^{\alpha y - 1})`.
+@method(kind="online", reference="section 4, standard theory (reconstructed)")
+def exponential(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    r"""The exponential price with its flat part, 1 + ln theta for infinitesimal units.
+
+    Post :math:`\varphi(u/k)` with :math:`\varphi(y) = \max(L, L e^{\alpha y - 1})`.
 
     Its ratio tends to :math:`\alpha = 1 + \ln\theta` as units become small; of k units it is
     `curves.table_ratio`, which is more. The same result as `plain`, tested.
@@ -30,10 +30,11 @@ def exponential(
     )
 
 
-def finite_k(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Post the table of the least ratio of k units, found by bisection.
+@method(kind="online", reference="section 4 (reconstructed)")
+def finite_k(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    """The optimal deterministic table of k units.
+
+    Post the table of the least ratio of k units, found by bisection.
 
     The same result as `plain`, tested.
     """

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems import curves
 from ..instance import AdversarialOnlineRunInstance
 from ..subproblems.outcome import outcome_of_tables
 
 
-def greedy(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Accept whatever fits. Ratio :math:`\theta` for units of one resource."""
+@method(kind="baseline", reference="section 4 (reconstructed)")
+def greedy(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    r"""Accept whatever fits: the price L.
+
+    Accept whatever fits. Ratio :math:`\theta` for units of one resource.
+    """
     return outcome_of_tables(instance, [[instance.value_min] * c for c in instance.capacity])
 
 
+@method(kind="baseline", reference="section 4 (reconstructed)")
 def fixed_price(
     instance: AdversarialOnlineRunInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     position: float = 0.5,
 ) -> MethodOutcome:
-    """Post the price L + position (U - L) for ever. No finite ratio, unless `position` is 0.
+    """One price between L and U; against a stream of L it sells nothing.
+
+    Post the price L + position (U - L) for ever. No finite ratio, unless `position` is 0.
 
     Raises
     ------
@@ -41,10 +43,12 @@ def fixed_price(
     return outcome_of_tables(instance, [[price] * c for c in instance.capacity])
 
 
-def exp_plain(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Post :math:`L \theta^{u/k}`."""
+@method(kind="baseline", reference="section 4 (reconstructed)")
+def exp_plain(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    r"""The price L theta^y, without a flat part.
+
+    Post :math:`L \theta^{u/k}`.
+    """
     low, high = instance.value_min, instance.value_max
     return outcome_of_tables(
         instance,
@@ -52,10 +56,9 @@ def exp_plain(
     )
 
 
-def posted(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Post the prices that the instance brings.
+@method(kind="baseline", reference="the user's own")
+def posted(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
+    """The prices that the instance brings.
 
     Raises
     ------

@@ -18,17 +18,28 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
 
 
+@formulation(
+    name="packing",
+    model_class="ILP",
+    strength="exact",
+    equations="(P)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: AdversarialOnlineRunInstance) -> pyo.ConcreteModel:
-    """Build (P)."""
+    """A binary variable for every request, a row for every resource."""
     return _packing(instance, pyo.Binary)
 
 
+@formulation(
+    name="packing_lp", model_class="LP", strength="relaxation", equations="(P)", backends=("highs",)
+)
 def build_relaxation(instance: AdversarialOnlineRunInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation of (P)."""
+    """Its linear relaxation: the duals are the best prices in hindsight."""
     return _packing(instance, pyo.UnitInterval)
 
 

@@ -21,6 +21,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ...subproblems import curves
 from ..instance import AdversarialOnlineRunInstance
 
@@ -42,26 +44,86 @@ def on_no_grid(instance: AdversarialOnlineRunInstance, _parameters: Parameters) 
     return not instance.levels
 
 
+def do_not_fall(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> bool:
+    """Return True if the instance brings prices, and none falls."""
+    return bool(instance.prices) and list(instance.prices[0]) == sorted(instance.prices[0])
+
+
+@guarantee(
+    statement="OPT <= theta ALG",
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("greedy",),
+    assumptions={"one resource, of which each request demands one unit": of_units},
+)
 def greedy(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> Fraction:
     r"""Return :math:`\theta`."""
     return instance.spread
 
 
+@guarantee(
+    name="1 + ln theta",
+    statement="OPT <= (1 + ln theta) E[ALG], for every k",
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("one_seed",),
+    assumptions={"one resource, of which each request demands one unit": of_units},
+)
+@guarantee(
+    name="random static price",
+    statement="OPT <= (1 + ln theta) E[ALG], for every k",
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("random_static",),
+    assumptions={
+        "one resource, of which each request demands one unit": of_units,
+        "no levels of values are known": on_no_grid,
+    },
+)
 def exponential(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> float:
     r"""Return :math:`1 + \ln\theta`."""
     return curves.exponential_ratio(instance.spread)
 
 
+@guarantee(
+    name="finite k",
+    statement="OPT <= alpha_k ALG, the least ratio of a deterministic table of k units",
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("finite_k",),
+    assumptions={"one resource, of which each request demands one unit": of_units},
+)
 def finite_k(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> float:
     """Return the least ratio of a deterministic table of k units."""
     return curves.finite_ratio(instance.capacity[0], instance.spread)
 
 
+@guarantee(
+    name="shares of a grid",
+    statement="OPT <= alpha* E[ALG], alpha* = 1 + sum_j (1 - l_{j-1} / l_j), for every k",
+    reference="(1) (reconstructed)",
+    standing="proven",
+    methods=("share", "random_static"),
+    assumptions={
+        "one resource, of which each request demands one unit": of_units,
+        "the levels of values are known": on_a_grid,
+    },
+)
 def shares(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> Fraction:
     r"""Return :math:`\alpha^*` of the levels."""
     return curves.grid_ratio(instance.levels)
 
 
+@guarantee(
+    name="exponential table",
+    statement=(
+        "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
+    ),
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("exponential",),
+    assumptions={"one resource, of which each request demands one unit": of_units},
+)
 def exponential_table(
     instance: AdversarialOnlineRunInstance, _parameters: Parameters
 ) -> Fraction | None:
@@ -69,6 +131,16 @@ def exponential_table(
     return _of_curve(instance, curves.exponential)
 
 
+@guarantee(
+    name="plain table",
+    statement=(
+        "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
+    ),
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("exp_plain",),
+    assumptions={"one resource, of which each request demands one unit": of_units},
+)
 def plain_table(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> Fraction | None:
     """Return the largest ratio of the price without flat part as a table of k units."""
     return _of_curve(instance, curves.plain_exponential)
@@ -82,11 +154,19 @@ def _of_curve(
     return curves.table_ratio(table, low, high)
 
 
-def do_not_fall(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> bool:
-    """Return True if the instance brings prices, and none falls."""
-    return bool(instance.prices) and list(instance.prices[0]) == sorted(instance.prices[0])
-
-
+@guarantee(
+    name="own table",
+    statement=(
+        "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
+    ),
+    reference="section 4 (reconstructed)",
+    standing="proven",
+    methods=("posted",),
+    assumptions={
+        "one resource, of which each request demands one unit": of_units,
+        "the instance brings prices, and none falls": do_not_fall,
+    },
+)
 def own_table(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> Fraction | None:
     """Return the largest ratio of the instance's prices; None if the first is above L."""
     return curves.table_ratio(instance.prices[0], instance.value_min, instance.value_max)

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ...subproblems import curves
 from ..instance import AdversarialOnlineRunInstance
@@ -17,8 +18,12 @@ UNITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256)
 MOST_UNITS = 200
 
 
+@picture(name="price_curves", of="instance")
 def draw(instance: AdversarialOnlineRunInstance) -> go.Figure:
-    """Draw the prices of the theory's policies, and the instance's own, over the first resource."""
+    """Prices over utilisation: exponential, plain, the optimal table of k units.
+
+    Draw the prices of the theory's policies, and the instance's own, over the first resource.
+    """
     low, high, spread = instance.value_min, instance.value_max, instance.spread
     k = instance.capacity[0]
     y = np.linspace(0, 1, 400)
@@ -66,8 +71,12 @@ def draw(instance: AdversarialOnlineRunInstance) -> go.Figure:
     return figure
 
 
+@picture(name="ratio_by_units", of="instance")
 def draw_ratios(instance: AdversarialOnlineRunInstance) -> go.Figure:
-    r"""Draw the guaranteed ratios over k, and their limits :math:`\theta` and 1 + ln theta."""
+    r"""Ratios of policies over the number of units, with their limits.
+
+    Draw the guaranteed ratios over k, and their limits :math:`\theta` and 1 + ln theta.
+    """
     low, high, spread = instance.value_min, instance.value_max, instance.spread
     lines = {
         "optimal table": [curves.finite_ratio(k, spread) for k in UNITS],

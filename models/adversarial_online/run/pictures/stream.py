@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gadgetopt.reporting.figures import BLUE, GREY, INK, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution
@@ -18,10 +19,13 @@ from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolutio
 MOST_REQUESTS = 3000
 
 
+@picture(name="stream")
 def draw(
     instance: AdversarialOnlineRunInstance, solution: AdversarialOnlineRunSolution
 ) -> go.Figure:
-    """Draw the value of a unit of each request by the probability that it is accepted.
+    """The values in their order, which of them are accepted, and the welfare over time.
+
+    Draw the value of a unit of each request by the probability that it is accepted.
 
     Below, the welfare that has come together, and the value that has come by.
     """

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import AdversarialOnlineSequenceInstance
 from ..subproblems.welfare import outcome_of, single_request, unbounded, welfare, worse
 
 
-def chain(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the worst prefix of the chain: copies of every type, the least value first.
+@method(kind="baseline", reference="standard theory, reconstructed")
+def chain(instance: AdversarialOnlineSequenceInstance) -> MethodOutcome:
+    """As many copies of each type as fit, the least value first; the worst prefix.
 
     As many copies as fit offline; of N requests, every type has its share.
 
     Parameters
     ----------
     instance : AdversarialOnlineSequenceInstance
-    limits, rng
-        Not used: nothing is searched or drawn.
     """
     if instance.payoff == "ratio" and instance.refused:
         return unbounded(instance)

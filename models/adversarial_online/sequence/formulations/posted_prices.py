@@ -27,6 +27,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 from .amounts import amounts, check_unit_demand
@@ -35,8 +36,15 @@ from .amounts import amounts, check_unit_demand
 MOST_VARIABLES = 300_000
 
 
+@formulation(
+    name="posted_prices",
+    model_class="ILP",
+    strength="exact",
+    equations="(3), (3a)-(3g)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: AdversarialOnlineSequenceInstance) -> pyo.ConcreteModel:
-    """Build (3) for the regret.
+    """Level of every arrival and units sold as one-hot states; regret only.
 
     Raises
     ------

@@ -34,6 +34,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 from .amounts import amounts
@@ -42,8 +43,15 @@ from .amounts import amounts
 MOST_ROWS = 100_000
 
 
+@formulation(
+    name="resources",
+    model_class="ILP",
+    strength="exact",
+    equations="(R1)-(R9)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: AdversarialOnlineSequenceInstance) -> pyo.ConcreteModel:
-    """Build (R1)-(R9) for the regret.
+    """Several resources, units used as one-hot states; regret only.
 
     Raises
     ------

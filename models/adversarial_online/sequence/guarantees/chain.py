@@ -12,15 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.system.declaring import guarantee
+
 if TYPE_CHECKING:
     from ..instance import AdversarialOnlineSequenceInstance
-
-
-def chain_ratio(
-    _instance: AdversarialOnlineSequenceInstance, _parameters: Mapping[str, Any]
-) -> int:
-    """Return 1."""
-    return 1
 
 
 def unit_demand(
@@ -42,3 +37,22 @@ def long_horizon(
 ) -> bool:
     """Return True if there is time for k copies of every level."""
     return instance.horizon >= sum(instance.capacity) * len(instance.levels)
+
+
+@guarantee(
+    name="Chain",
+    statement="no sequence is worse than the chain, for non-decreasing prices and N >= kJ",
+    reference="standard theory, reconstructed",
+    standing="proven",
+    methods=("chain",),
+    assumptions={
+        "one unit of one resource": unit_demand,
+        "one non-decreasing table": one_monotone_table,
+        "N >= kJ": long_horizon,
+    },
+)
+def chain_ratio(
+    _instance: AdversarialOnlineSequenceInstance, _parameters: Mapping[str, Any]
+) -> int:
+    """Return 1."""
+    return 1

@@ -8,12 +8,14 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import AdversarialOnlineSequenceInstance
 from ..subproblems.welfare import Welfare, outcome_of, single_request, unbounded, welfare, worse
 
 
+@method(kind="heuristic", reference="this project")
 def local_search(
     instance: AdversarialOnlineSequenceInstance,
     limits: Limits,
@@ -21,7 +23,9 @@ def local_search(
     *,
     starts: int = 20,
 ) -> MethodOutcome:
-    """Return the worst of several local optima: no change of one request makes them worse.
+    """Changes, adds or drops one request while that makes the sequence worse.
+
+    Return the worst of several local optima: no change of one request makes them worse.
 
     Parameters
     ----------

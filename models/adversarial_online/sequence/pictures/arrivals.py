@@ -7,16 +7,20 @@ from fractions import Fraction
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, GREY, INK, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ...subproblems.replay import replay
 from ..evaluate import evaluate
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 
 
+@picture(name="arrivals")
 def draw(
     instance: AdversarialOnlineSequenceInstance, solution: AdversarialOnlineSequenceSolution
 ) -> go.Figure:
-    """Draw the values of a sequence, coloured by the probability of a sale, with the mean price.
+    """The values in their order, who is served, the price, and whom OPT serves.
+
+    Draw the values of a sequence, coloured by the probability of a sale, with the mean price.
 
     Dots mark the requests that the all-knowing seller serves, where demands are units of one
     resource. The price is what the request would have had to pay, on average over the draw.

@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..graph import Graph
@@ -17,6 +18,7 @@ from .assignment import Order, assign_blocks
 from .coarsening import grow_blocks, merge_blocks
 
 
+@method(kind="heuristic", reference="Liu et al. 2023, section 3")
 def bgl(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -30,7 +32,7 @@ def bgl(
     repair: bool = True,
     refine: bool = False,
 ) -> MethodOutcome:
-    """Return BGL's partition.
+    """Breadth-first blocks, small ones merged, assigned by the product score (4).
 
     With `repair=False` and the other parameters' defaults it is the same result as `plain`, tested.
 

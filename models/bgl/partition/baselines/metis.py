@@ -12,6 +12,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
@@ -25,10 +26,13 @@ SMALL = 64
 MOST_NODES = 200_000
 
 
+@method(kind="baseline", reference="Pothen, Simon and Liou 1990; Kernighan and Lin 1970")
 def metis_like(
     instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Bisect the graph at the Fiedler vector until there are k parts, then refine the edge cut.
+    """Recursive spectral bisection of the graph, refined by edge cut.
+
+    Bisect the graph at the Fiedler vector until there are k parts, then refine the edge cut.
 
     A stand-in for METIS without its package. It balances nodes and, by repair, training nodes, and
     knows nothing of requests.
@@ -55,10 +59,13 @@ def metis_like(
     return MethodOutcome(solution=_by_edges(instance, part, clock, rng))
 
 
+@method(kind="baseline", reference="Karypis and Kumar 1998")
 def metis(
     instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Partition with METIS, balancing nodes and training nodes, and repair the loads.
+    """METIS itself, by the extra `metis`, loads repaired.
+
+    Partition with METIS, balancing nodes and training nodes, and repair the loads.
 
     Raises
     ------

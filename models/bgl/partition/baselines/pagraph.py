@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
@@ -14,10 +15,13 @@ from ..subproblems.completion import complete
 from ..subproblems.local_search import Weighted
 
 
+@method(kind="baseline", reference="Lin et al. 2020, recalled")
 def pagraph(
     instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    r"""Put each training node t, in random order, where the score is largest.
+    r"""Each training node goes where its neighbourhood has most training nodes.
+
+    Put each training node t, in random order, where the score is largest.
 
     .. math:: |T(i) \cap N_L(t)| \, \frac{|T|/k - |T(i)|}{|P(i)|},
 

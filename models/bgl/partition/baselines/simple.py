@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
 from ..subproblems.balance import balanced
@@ -14,10 +15,9 @@ from ..subproblems.balance import balanced
 _MULTIPLIER = 2654435761
 
 
-def random(
-    instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Deal the training nodes in random order, one to each part in turn, then the others."""
+@method(kind="baseline", reference="Liu et al. 2023, baseline")
+def random(instance: BglPartitionInstance, rng: np.random.Generator) -> MethodOutcome:
+    """Training nodes, then the others, dealt in random order."""
     return MethodOutcome(solution=BglPartitionSolution.of(dealt(instance, rng).tolist()))
 
 
@@ -32,10 +32,12 @@ def dealt(instance: BglPartitionInstance, rng: np.random.Generator) -> Ints:
     return part
 
 
-def hash_parts(
-    instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Give each node the part that a multiplicative hash of its number names; repair the loads."""
+@method(name="hash", kind="baseline", reference="Liu et al. 2023, baseline")
+def hash_parts(instance: BglPartitionInstance) -> MethodOutcome:
+    """A multiplicative hash of the node's number, loads repaired.
+
+    Give each node the part that a multiplicative hash of its number names; repair the loads.
+    """
     k = instance.used_parts
     hashed = (np.arange(instance.num_nodes, dtype=np.uint64) * _MULTIPLIER) % 2**32
     part = ((hashed * k) >> 32).astype(np.int64)

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
 from ..subproblems.balance import balanced
@@ -17,14 +18,16 @@ from .simple import is_trained
 Order = Literal["random", "given"]
 
 
+@method(kind="baseline", reference="Stanton and Kliot 2012")
 def ldg(
     instance: BglPartitionInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     order: Order = "random",
 ) -> MethodOutcome:
-    r"""Put each node where :math:`|N(v) \cap P_i| (1 - |P_i| / C)` is largest.
+    r"""Linear deterministic greedy: nodes stream in, neighbours pull, full parts repel.
+
+    Put each node where :math:`|N(v) \cap P_i| (1 - |P_i| / C)` is largest.
 
     Ties go to the part of fewer nodes. Parts that are full of nodes, or for a training node of
     training nodes, are left out (ours); what does not fit in the end is moved.
@@ -39,15 +42,17 @@ def ldg(
     return MethodOutcome(solution=BglPartitionSolution.of(part.tolist()))
 
 
+@method(kind="baseline", reference="Tsourakakis et al. 2014")
 def fennel(
     instance: BglPartitionInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     order: Order = "random",
     gamma: float = 1.5,
 ) -> MethodOutcome:
-    r"""Put each node where :math:`|N(v) \cap P_i| - \alpha \gamma |P_i|^{\gamma - 1}` is largest.
+    r"""Nodes stream in; neighbours minus a marginal price of size.
+
+    Put each node where :math:`|N(v) \cap P_i| - \alpha \gamma |P_i|^{\gamma - 1}` is largest.
 
     :math:`\alpha = |E| k^{\gamma - 1} / n^\gamma`. Full parts are left out as in `ldg`.
 

@@ -13,17 +13,34 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import BglPartitionInstance
-from .difference import partition_model
+from .difference import decode, partition_model
 
 
+@formulation(
+    name="both",
+    model_class="MILP",
+    strength="exact",
+    equations="(2), second linearisation",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: BglPartitionInstance) -> pyo.ConcreteModel:
-    """Build (2) with (2d')."""
+    """A pair is not cut in the part that has both its nodes."""
     return both_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="both_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(2), second linearisation",
+    backends=("highs",),
+)
 def build_relaxation(instance: BglPartitionInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation."""
+    """Its linear relaxation."""
     return both_model(instance, pyo.UnitInterval)
 
 

@@ -23,8 +23,10 @@ from ortools.sat.python import cp_model
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.tolerance import Number, is_finite
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
@@ -152,10 +154,10 @@ class ClauseModel:
         return [next(i for i in self.I if value_of(values, self.x[v][i])) for v in self.V]
 
 
-def cp_clauses(
-    instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve (CP1)-(CP4) with CP-SAT, every node a unit."""
+@method(kind="exact", reference="(2) in clauses", formulation="clauses", backend="cpsat")
+def cp_clauses(instance: BglPartitionInstance, limits: Limits) -> MethodOutcome:
+    """Two clauses for every pair and part (native CP-SAT)."""
+    rng = fixed_rng()
     clock = Clock(limits)
     check_size(instance)
     with clock.phase("build"):

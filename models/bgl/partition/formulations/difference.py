@@ -21,18 +21,29 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
 from .coefficients import check_size, forbidden
 
 
+@formulation(
+    name="difference", model_class="MILP", strength="exact", equations="(2)", backends=("highs",)
+)
 def build(instance: BglPartitionInstance) -> pyo.ConcreteModel:
-    """Build (2)."""
+    """A pair is cut if its nodes differ in some part; heaviest nodes fixed."""
     return difference_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="difference_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(2)",
+    backends=("highs",),
+)
 def build_relaxation(instance: BglPartitionInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation of (2)."""
+    """Its linear relaxation."""
     return difference_model(instance, pyo.UnitInterval)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
@@ -16,6 +17,7 @@ from .multi_start import best_start
 from .proposals import anneal
 
 
+@method(kind="heuristic", reference="this project")
 def annealing(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -23,7 +25,7 @@ def annealing(
     *,
     sweeps: int = 16_000,
 ) -> MethodOutcome:
-    """Return what an annealing makes of BGL's partition.
+    """BGL's partition, annealed with overfull parts charged, and repaired.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.bgl import bgl_parts
@@ -16,6 +17,7 @@ from ..subproblems.completion import complete
 from ..subproblems.local_search import Weighted, improve
 
 
+@method(kind="heuristic", reference="this project")
 def multi_start(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -23,7 +25,7 @@ def multi_start(
     *,
     starts: int = 10,
 ) -> MethodOutcome:
-    """Return the best of several of BGL's partitions, each repaired and refined.
+    """BGL's partition from several starts, repaired and refined; the best.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ import networkx as nx
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import GREY, INK, LEGEND_ABOVE, PALE, PALETTE, RED, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import BglPartitionInstance, BglPartitionSolution
@@ -18,8 +19,11 @@ MOST_NODES = 400
 WIDEST = 6.0
 
 
+@picture(name="layout")
 def draw(instance: BglPartitionInstance, solution: BglPartitionSolution) -> go.Figure:
-    """Draw nodes in the colour of their part, training nodes as squares, cut pairs in red.
+    """The graph in the colours of its parts, with the requests that are cut.
+
+    Draw nodes in the colour of their part, training nodes as squares, cut pairs in red.
 
     Parts lie on a circle; within each, nodes are laid out by their edges. A red line is as wide as
     the weight that it cuts.

@@ -7,6 +7,7 @@ from collections import Counter
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, INK, LEGEND_ABOVE, ORANGE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import BglPartitionInstance, BglPartitionSolution
 
@@ -14,8 +15,9 @@ from ..instance import BglPartitionInstance, BglPartitionSolution
 MOST_PARTS = 64
 
 
+@picture(name="loads")
 def draw(instance: BglPartitionInstance, solution: BglPartitionSolution) -> go.Figure:
-    """Draw two bars for every part, nodes and training nodes, each as a share of its cap."""
+    """Nodes and training nodes of every part beside their caps."""
     nodes = Counter(solution.part)
     trained = Counter(solution.part[t] for t in instance.train_nodes)
     parts = list(range(min(instance.num_parts, MOST_PARTS)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gadgetopt.system.declaring import statement
 from gadgetopt.system.files import Document
 from gadgetopt.trust.statements import Finding, objective, run
 
@@ -9,6 +10,20 @@ from gadgetopt.trust.statements import Finding, objective, run
 AS_SCORED = "bgl:block_cap=3:repair=false"
 
 
+@statement(
+    name="score-balances",
+    source="the assignment of blocks by the score (4)",
+    statement="its factors keep nodes and training nodes of the parts within their caps",
+    verdict="refuted",
+    grade="refuted",
+    repair="nodes that cost the least are moved until the caps hold (`repair`)",
+    proof=(
+        "a block is assigned as a whole: one with more training nodes than the cap fits nowhere"
+    ),
+    witness=True,
+    command="compare {} --methods bgl:block_cap=3,elimination",
+    reconstructed=True,
+)
 def balance(document: Document) -> Finding:
     """The parts that the score makes, judged by the evaluator."""
     scored = run(document, AS_SCORED)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -69,6 +70,7 @@ _INTRA = 25e9
 _ALLREDUCE_INTRA = 100e9
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -77,7 +79,7 @@ def paper(
     noise: float = 0.05,
     microbatches: int = 0,
 ) -> DappleInstance:
-    """Return a chain with the totals of a network, on 16 GPUs.
+    """Chains like the paper's networks on its hardware A, B or C.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
 _MB, _GB = 1e6, 1e9
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, layers: int = 8, microbatches: int = 8
 ) -> DappleInstance:
-    """Return a small instance that every exact method closes, with transfers of two values."""
+    """A few layers on two machines of two GPUs.
+
+    Return a small instance that every exact method closes, with transfers of two values.
+    """
     return random_chain(
         rng,
         layers=layers,
@@ -28,6 +33,7 @@ def quickstart(
     )
 
 
+@generator(name="random")
 def random_chain(
     rng: np.random.Generator,
     *,
@@ -39,7 +45,7 @@ def random_chain(
     inter_gbyte_per_s: float = 1.25,
     comm_model: Literal["planner_code", "simple"] = "planner_code",
 ) -> DappleInstance:
-    """Return a chain with random layers.
+    """Random chains on machines of equal size.
 
     Forward times are uniform from 1 to 10 ms, backward times twice that within 10 %. Half of the
     layers have no parameters, the others 1 to 400 MB, log-uniform; 0.5 to 20 MB cross a boundary,
@@ -79,8 +85,11 @@ def random_chain(
     )
 
 
+@generator()
 def misled(rng: np.random.Generator, *, stretch: float = 1.0) -> DappleInstance:
-    """Return instance D2, its times and sizes multiplied by a factor that changes no ratio.
+    """The planner's estimate is lowest on a plan 15 % longer than the best.
+
+    Return instance D2, its times and sizes multiplied by a factor that changes no ratio.
 
     Of its plans the planner estimates 0 | 1 | 2-3 on 1, 1 and 2 GPUs at 48; the bound and the
     optimum of that plan are 56.2. Layers 0-1 and 2-3 on two GPUs each take 49.

@@ -13,6 +13,7 @@ from gadgetopt.pieces.pipeline.instance import CommModel
 from gadgetopt.pieces.pipeline.profile_import import ProfileOptions, import_profiles, options_of
 from gadgetopt.pieces.pipeline.profiles import read_partitioning_graph, read_profile
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
 from ...instance import DappleInstance
 
@@ -37,6 +38,19 @@ class DnnPartitioningOptions(PipedreamOptions):
     """Options of `dnn_partitioning`."""
 
 
+_HELP = {
+    "cluster": "machines x GPUs of each, '4x4', or the GPUs of each machine, '8,8'",
+    "microbatches": "the profiled minibatch is split into so many",
+    "profile_batch": "with global_batch and microbatch: samples, from which M follows",
+}
+
+
+@importer(
+    name="pipedream-profile",
+    summary="graph.txt of PipeDream's profiler",
+    options=PipedreamOptions,
+    help=_HELP,
+)
 def pipedream(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make one instance of each ``graph.txt`` of PipeDream; see `PipedreamOptions`.
 
@@ -51,10 +65,13 @@ def pipedream(files: Sequence[Path], rng: np.random.Generator, **options: Any) -
     return import_profiles("pipedream-profile", files, read_profile, DappleInstance, settings)
 
 
+@importer(name="dapple-profile", options=DappleProfileOptions, help=_HELP)
 def dapple_profile(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:
-    """Make one instance of each profile of DAPPLE's planner; see `DappleProfileOptions`.
+    """Profiles of DAPPLE's planner.
+
+    Make one instance of each profile of DAPPLE's planner; see `DappleProfileOptions`.
 
     Nothing is random.
 
@@ -67,10 +84,11 @@ def dapple_profile(
     return import_profiles("dapple-profile", files, read_profile, DappleInstance, settings)
 
 
+@importer(name="dnn-partitioning", options=DnnPartitioningOptions, help=_HELP)
 def dnn_partitioning(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:
-    """Make one instance of each throughput input of dnn-partitioning.
+    """Throughput inputs of dnn-partitioning, JSON.
 
     See `DnnPartitioningOptions`. Latencies are taken as milliseconds, as the profiles have them;
     devices and memory limits of the file are reported, not used. Nothing is random.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
@@ -17,6 +15,7 @@ from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.schedules import scheduled
@@ -27,10 +26,11 @@ from ...instance import (
 from ..certificate import DappleCertificate
 
 
-def least_bound(
-    instance: DappleInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return a lower bound on every plan's iteration time, and a schedule of a plan that has it.
+@method(kind="approximation", reference="this project", formulation="labels")
+def least_bound(instance: DappleInstance, limits: Limits) -> MethodOutcome:
+    r"""The plan of the least head, load and tail, by labels; its best simple schedule.
+
+    Return a lower bound on every plan's iteration time, and a schedule of a plan that has it.
 
     The iteration time is at most
 
@@ -43,8 +43,6 @@ def least_bound(
     ----------
     instance : DappleInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used: the search is deterministic.
 
     Notes
     -----

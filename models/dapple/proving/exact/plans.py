@@ -15,6 +15,7 @@ from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.schedules import scheduled
@@ -26,6 +27,7 @@ from ...instance import (
 from ..certificate import DappleCertificate
 
 
+@method(kind="exact", reference="this project", formulation="exact_plans", backend="cpsat")
 def exact_plans(
     instance: DappleInstance,
     limits: Limits,
@@ -33,7 +35,9 @@ def exact_plans(
     *,
     max_stages: int = 3,
 ) -> MethodOutcome:
-    """Return the plan and the orders of the least iteration time.
+    """Plans by labels, schedules by rules, local search and CP-SAT.
+
+    Return the plan and the orders of the least iteration time.
 
     1. Balanced blocks of many stages, and plans of the planner, of at most two stages and then of a
        few more, scheduled by warm-up numbers and in rounds: the incumbent.

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.system.declaring import generator
+
 from ...instance import (
     GadgetInstance,
     Graph,
@@ -44,6 +46,7 @@ GPUS = (1, 2, 4, 8)
 NODE_UNIT, UPLINK_UNIT, ACCESS_UNIT = 100, 200_000, 10_000
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -57,7 +60,7 @@ def paper(
     node_factor: float = 0.0,
     edge_factor: float = 0.0,
 ) -> GadgetInstance:
-    """Return an instance with the settings of the paper's experiments.
+    """The settings of the paper's experiments, with its sweeps.
 
     The sweeps of the paper: `jobs` 40 to 100 (Figure 4); the same with `node_factor` 1 to 4 (Figure
     5) and with `edge_factor` 0.5 to 4 (Figure 6); `jobs` 10 to 50 (Figure 7).
@@ -102,6 +105,7 @@ def paper(
     )
 
 
+@generator()
 def contended(
     rng: np.random.Generator,
     *,
@@ -111,7 +115,9 @@ def contended(
     arrivals: Arrivals = "uniform_first_half",
     utility: Kind = "sigmoid",
 ) -> GadgetInstance:
-    """Return an instance of `paper` on a small cluster, where policies differ (reconstructed).
+    """The same on a small cluster, where policies differ.
+
+    Return an instance of `paper` on a small cluster, where policies differ (reconstructed).
 
     Parameters are those of `paper`.
     """
@@ -125,6 +131,7 @@ def contended(
     )
 
 
+@generator()
 def timed(
     rng: np.random.Generator,
     *,
@@ -134,7 +141,9 @@ def timed(
     slot_s: float = 600.0,
     progress_at: At = "infinite",
 ) -> GadgetInstance:
-    """Return a `contended` instance with progress from the iteration time (1) (reconstructed).
+    """The same with progress from the iteration time of a ring.
+
+    Return a `contended` instance with progress from the iteration time (1) (reconstructed).
 
     Gradients are those of ResNet-50, BERT base or VGG-16; a hop has the bandwidth it reserves.
 
@@ -164,6 +173,7 @@ def timed(
     )
 
 
+@generator()
 def tight(
     rng: np.random.Generator,
     *,
@@ -175,7 +185,9 @@ def tight(
     link_factor: float = 1.0,
     urgency: float = 0.0,
 ) -> GadgetInstance:
-    """Return an instance whose links bind: servers have few GPUs and slow links (reconstructed).
+    """Few GPUs per server and links that bind.
+
+    Return an instance whose links bind: servers have few GPUs and slow links (reconstructed).
 
     One or two GPUs a server, rings of two to five workers, access links of 3 to 8 and uplinks of 3
     to 12 Gbit/s for hops of 1 to 5 Gbit/s. The rest is as in `paper`.
@@ -210,6 +222,7 @@ def tight(
     return GadgetInstance(horizon_slots=horizon_slots, substrate=cluster, jobs=tuple(made))
 
 
+@generator()
 def slot(
     rng: np.random.Generator,
     *,
@@ -219,7 +232,9 @@ def slot(
     largest_ring: int = 5,
     scarce: bool = False,
 ) -> GadgetInstance:
-    """Return an instance of one slot with decreasing marginal gains (reconstructed).
+    """One slot of jobs with decreasing marginal gains.
+
+    Return an instance of one slot with decreasing marginal gains (reconstructed).
 
     The cluster and the bandwidths are those of `paper`; with `scarce`, servers, links and hops are
     those of `tight`.
@@ -253,8 +268,11 @@ def slot(
     return GadgetInstance(horizon_slots=1, substrate=cluster, jobs=tuple(made))
 
 
+@generator()
 def rigid(rng: np.random.Generator, *, jobs: int = 8, servers: int = 8) -> GadgetInstance:
-    """Return one slot with rings of exactly three workers on servers of two GPUs (reconstructed).
+    """One slot of rings of exactly three workers; a link carries one ring.
+
+    Return one slot with rings of exactly three workers on servers of two GPUs (reconstructed).
 
     A ring needs two servers, and a server's link carries only one ring, so bounds by GPUs alone are
     very weak.
@@ -274,6 +292,7 @@ def rigid(rng: np.random.Generator, *, jobs: int = 8, servers: int = 8) -> Gadge
     )
 
 
+@generator()
 def graph(
     rng: np.random.Generator,
     *,
@@ -284,7 +303,9 @@ def graph(
     horizon_slots: int = 1,
     largest_ring: int = 3,
 ) -> GadgetInstance:
-    """Return an instance on a directed graph of servers and switches (reconstructed).
+    """A random directed graph of servers and switches.
+
+    Return an instance on a directed graph of servers and switches (reconstructed).
 
     All nodes lie on one directed cycle in random order; further links are random. Servers forward
     traffic of other servers.
@@ -319,6 +340,7 @@ def graph(
     )
 
 
+@generator()
 def tiny(
     rng: np.random.Generator,
     *,
@@ -329,7 +351,9 @@ def tiny(
     largest_ring: int = 3,
     resources: int = 1,
 ) -> GadgetInstance:
-    """Return an instance that can be enumerated (reconstructed).
+    """An instance small enough to enumerate.
+
+    Return an instance that can be enumerated (reconstructed).
 
     Utilities are tables of integers, concave or not; links carry one to three hops.
 
@@ -352,8 +376,11 @@ def tiny(
     )
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, jobs: int = 6) -> GadgetInstance:
-    """Return a small contended instance (reconstructed).
+    """A few jobs on four servers with narrow links.
+
+    Return a small contended instance (reconstructed).
 
     Four servers with one or two GPUs in two racks, eight slots, links that carry one or two rings.
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import GadgetInstance
@@ -40,10 +39,15 @@ def one_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProbl
     return only_slot(instance, alone=alone)
 
 
-def capacity_bound(
-    instance: GadgetInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Bound a slot by total capacity alone (reconstructed).
+@method(
+    kind="relaxation",
+    reference="multiple-choice knapsack (reconstructed)",
+    formulation="capacity_bound",
+)
+def capacity_bound(instance: GadgetInstance) -> MethodOutcome:
+    """One slot: the best ring sizes by total capacity.
+
+    Bound a slot by total capacity alone (reconstructed).
 
     Raises
     ------
@@ -57,10 +61,15 @@ def capacity_bound(
     )
 
 
-def ring_relaxation(
-    instance: GadgetInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Bound a slot by the linear relaxation of (12)-(19), in closed form (reconstructed).
+@method(
+    kind="relaxation",
+    reference="relaxation of (12)-(19), proposition P3 (reconstructed)",
+    formulation="ring_relaxation",
+)
+def ring_relaxation(instance: GadgetInstance, limits: Limits) -> MethodOutcome:
+    """One slot: linear relaxation of the embedding program, blind to bandwidth.
+
+    Bound a slot by the linear relaxation of (12)-(19), in closed form (reconstructed).
 
     Raises
     ------
@@ -74,14 +83,21 @@ def ring_relaxation(
         return MethodOutcome(limit_hit="time_s")
 
 
+@method(
+    kind="relaxation",
+    reference="configuration program (reconstructed)",
+    formulation="config_lp",
+    backend="highs",
+)
 def config_lp(
     instance: GadgetInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     tighten: bool = True,
 ) -> MethodOutcome:
-    """Bound a slot by the configuration program (reconstructed).
+    """One slot: configuration program by column generation, certified by prices.
+
+    Bound a slot by the configuration program (reconstructed).
 
     Parameters
     ----------

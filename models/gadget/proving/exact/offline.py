@@ -24,6 +24,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.data import Certificate
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.temporal_greedy import temporal_greedy
@@ -110,6 +111,12 @@ class _Search(Search[GadgetSolution]):
             self.schedule = made
 
 
+@method(
+    kind="exact",
+    reference="epoch relaxation and construction (reconstructed)",
+    formulation="epochs",
+    backend="highs",
+)
 def offline(
     instance: GadgetInstance,
     limits: Limits,
@@ -122,7 +129,9 @@ def offline(
     search_s: float = 60.0,
     count_rings: bool = True,
 ) -> MethodOutcome:
-    """Solve all slots: relax, construct a schedule of the totals, cut them off (reconstructed).
+    """All slots: totals by a relaxation, a schedule that reaches them, or cuts.
+
+    Solve all slots: relax, construct a schedule of the totals, cut them off (reconstructed).
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.temporal_greedy import (
@@ -25,6 +26,7 @@ from ...subproblems.slot_problem import (
 from .slot_solver import solve_slot
 
 
+@method(kind="online", reference="Algorithm 1 with exact slots (reconstructed)")
 def gadget_exact(
     instance: GadgetInstance,
     limits: Limits,
@@ -32,7 +34,9 @@ def gadget_exact(
     *,
     envelopes: bool = True,
 ) -> MethodOutcome:
-    """Run Algorithm 1 and search every slot for its optimum (reconstructed).
+    """Slot by slot, every slot solved exactly.
+
+    Run Algorithm 1 and search every slot for its optimum (reconstructed).
 
     A slot that has used its share of the time limit keeps the best rings found.
 
@@ -44,10 +48,13 @@ def gadget_exact(
     return _solved_slots(instance, limits, rng, envelopes=envelopes)
 
 
+@method(kind="online", reference="Algorithm 1 with the configuration program (reconstructed)")
 def gadget_config_lp(
     instance: GadgetInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Run Algorithm 1 and round the configuration program of every slot (reconstructed).
+    """Slot by slot, the configuration program rounded.
+
+    Run Algorithm 1 and round the configuration program of every slot (reconstructed).
 
     Raises
     ------
@@ -57,10 +64,13 @@ def gadget_config_lp(
     return _solved_slots(instance, limits, rng, search=False)
 
 
+@method(kind="online", reference="Algorithm 1, q_i[t] from the relaxation (reconstructed)")
 def gadget_relaxed_rings(
     instance: GadgetInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Run `gadget_exact` with rings as large as the paper reads off a relaxation (reconstructed).
+    """As gadget_exact, with rings as large as the paper's relaxation says.
+
+    Run `gadget_exact` with rings as large as the paper reads off a relaxation (reconstructed).
 
     The optimum of a slot may have larger rings: see `heuristics/ring_bounds.py`.
 

@@ -16,6 +16,7 @@ import numpy as np
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.mapping_rounding import (
@@ -150,8 +151,13 @@ def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> 
     return best
 
 
+@method(
+    kind="exact",
+    reference="exact slot solver, proposition P5 (reconstructed)",
+    formulation="slot_exact",
+)
 def slot_exact(instance: GadgetInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve an instance of one slot.
+    """One slot: total capacity, configuration program, then CP-SAT.
 
     Raises
     ------

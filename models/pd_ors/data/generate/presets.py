@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 from ...instance import (
     Job,
@@ -41,6 +42,7 @@ SLOT_S = 3600.0
 INTERNAL_GBPS = 50.0
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -57,7 +59,7 @@ def paper(
     locality: Locality = "both",
     ratio: Ratio = "at_least",
 ) -> PdOrsInstance:
-    """Return an instance with the settings of the paper's experiments.
+    """The settings of the paper's experiments, with their sweeps.
 
     Its sweeps: `machines` from 10 to 100; `jobs` from 10 to 50; training times with
     `horizon_slots=80, machines=30, jobs=100`; ratios to the optimum with `horizon_slots=10` and at
@@ -150,6 +152,7 @@ def paper_machines(machines: int, capacity_workers: float) -> tuple[Machine, ...
     return (Machine(capacity=capacity),) * machines
 
 
+@generator()
 def online(
     rng: np.random.Generator,
     *,
@@ -159,7 +162,9 @@ def online(
     work_scale: float = 0.05,
     arrivals: Arrivals = "poisson",
 ) -> PdOrsInstance:
-    """Return an instance of `paper` whose jobs are short enough to come and go (reconstructed).
+    """The same with shorter jobs, which come and go.
+
+    Return an instance of `paper` whose jobs are short enough to come and go (reconstructed).
 
     Parameters are those of `paper`.
     """
@@ -173,6 +178,7 @@ def online(
     )
 
 
+@generator()
 def desk(
     rng: np.random.Generator,
     *,
@@ -182,7 +188,9 @@ def desk(
     largest_batch: int = 4,
     capacity_workers: float = 6.0,
 ) -> PdOrsInstance:
-    """Return a small contended instance with three resources and sharp utilities (reconstructed).
+    """A small contended cluster with sharp utilities.
+
+    Return a small contended instance with three resources and sharp utilities (reconstructed).
 
     A job's work is between one worker-slot and a third of all that its batch allows over the
     horizon; spread over machines it is up to four times slower, communication taking 0.2 to 3 times
@@ -241,11 +249,16 @@ def desk(
     )
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, jobs: int = 6) -> PdOrsInstance:
-    """Return a small instance in which jobs compete for two machines (reconstructed)."""
+    """A few jobs that compete for two machines.
+
+    Return a small instance in which jobs compete for two machines (reconstructed).
+    """
     return desk(rng, jobs=jobs, machines=2, horizon_slots=6, largest_batch=4, capacity_workers=4)
 
 
+@generator()
 def tiny(
     rng: np.random.Generator,
     *,
@@ -257,7 +270,9 @@ def tiny(
     locality: Locality = "both",
     ratio: Ratio = "at_least",
 ) -> PdOrsInstance:
-    """Return an instance that can be enumerated (reconstructed).
+    """An instance that can be enumerated.
+
+    Return an instance that can be enumerated (reconstructed).
 
     Speeds are simple fractions, so that work is often met exactly; machines differ; gamma is at
     times no whole number; utilities are tables of whole numbers or sigmoids.

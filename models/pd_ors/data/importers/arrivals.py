@@ -22,6 +22,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 from gadgetopt.pieces.traces import ImportOutcome, drawn_name
+from gadgetopt.system.declaring import importer
 
 from ...instance import PdOrsInstance
 from ..generate.presets import (
@@ -53,6 +54,7 @@ class _Log:
     rejected: list[Rejection] = field(default_factory=list)
 
 
+@importer(name="arrivals-csv")
 def arrivals_csv(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -68,7 +70,9 @@ def arrivals_csv(
     largest_batch: int = 200,
     bandwidth_ratio: float | None = None,
 ) -> ImportOutcome:
-    """Make instances of logs with the columns `arrival_s` and `class`.
+    """Logs of arrivals with the columns arrival_s and class.
+
+    Make instances of logs with the columns `arrival_s` and `class`.
 
     Parameters
     ----------

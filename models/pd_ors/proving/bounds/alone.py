@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import PdOrsInstance
 from ...terms import JobTerms
@@ -13,8 +14,11 @@ from ..certificate.check import certificate_of
 from .infeasibility import jobs_without_utility
 
 
-def alone(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return :math:`\sum_i u_i(\lceil W_i / P_i \rceil - 1)`: the bound of prices zero.
+@method(kind="relaxation", reference="alone bound (reconstructed)", formulation="alone")
+def alone(instance: PdOrsInstance) -> MethodOutcome:
+    r"""Every job as if it had the cluster to itself.
+
+    Return :math:`\sum_i u_i(\lceil W_i / P_i \rceil - 1)`: the bound of prices zero.
 
     P_i is the most progress of a slot in the empty cluster. The notes give the reason for each job
     that can earn nothing.

@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import PdOrsInstance
@@ -15,16 +16,16 @@ from .price_bound import best_scale, final_prices
 from .restricted_master import RestrictedMaster
 
 
+@method(kind="relaxation", reference="(10), (11)", formulation="schedule_columns")
 def column_lp(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     quanta: int = 200,
     finest: int = 4000,
     warm_start: bool = True,
 ) -> MethodOutcome:
-    """Return the optimum of the linear relaxation of (10), by column generation.
+    """Linear relaxation of the schedule columns, by column generation.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.pd_ors import pd_ors_run
@@ -20,15 +21,17 @@ from ..certificate.least_costs import least_costs
 GRID = 16
 
 
+@method(kind="relaxation", reference="D(s) (reconstructed)", formulation="price_bound")
 def price_bound(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     upper: Upper = "min",
     log_price_span: float | None = None,
 ) -> MethodOutcome:
-    r"""Return the least of the bounds that the final prices of PD-ORS prove, times any s >= 0.
+    r"""The final prices of PD-ORS, scaled, as a dual solution.
+
+    Return the least of the bounds that the final prices of PD-ORS prove, times any s >= 0.
 
     .. math::
         D(s) = \sum_i \max\big\{0, \max_\pi (u_\pi - s \, \text{cost}_p(\pi))\big\}

@@ -7,6 +7,8 @@ import numpy as np
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import PdOrsInstance
@@ -14,10 +16,15 @@ from ..certificate.check import certificate_of
 from .alone import alone, alone_utility, uniform
 
 
+@method(
+    kind="relaxation", reference="volume knapsack (reconstructed)", formulation="volume_knapsack"
+)
 def volume_knapsack(
-    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, *, integral: bool = False
+    instance: PdOrsInstance, limits: Limits, *, integral: bool = False
 ) -> MethodOutcome:
-    r"""Return the optimum of a knapsack of whole jobs, or of its linear relaxation.
+    r"""A knapsack of whole jobs in the cluster's volume over the horizon.
+
+    Return the optimum of a knapsack of whole jobs, or of its linear relaxation.
 
     .. math::
         \max \sum_i \hat u_i x_i, \qquad \sum_i x_i \big(\alpha_i^r N_i + \beta_i^r \lceil N_i /
@@ -32,9 +39,10 @@ def volume_knapsack(
     integral : bool, default False
         True if jobs are not split; the bound is then claimed by the solver.
     """
+    rng = fixed_rng()
     jobs = [job for job in instance.terms.jobs if alone_utility(job) > 0]
     if not jobs:
-        return alone(instance, limits, rng)
+        return alone(instance)
     weight = np.array(
         [
             job.alpha * (n := job.least_worker_slots) + job.beta * job.least_server_slots(n)

@@ -27,9 +27,11 @@ import numpy as np
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.dual_bounds import rounded_number
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...algorithms.pd_ors import decide
@@ -113,14 +115,21 @@ MASTER_PART, SOLE_MASTER_PART = 0.4, 0.75
 RESERVED_PART = 0.2
 
 
+@method(
+    kind="exact",
+    reference="aggregated relaxation, slot checks (reconstructed)",
+    formulation="aggregated",
+    backend="highs",
+)
 def branch_and_check(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     placing: Way = "repacking",
 ) -> MethodOutcome:
-    """Return an optimal decision, or the best one found and a bound.
+    """Completion slots without machines, then slots packed one by one, with cuts.
+
+    Return an optimal decision, or the best one found and a bound.
 
     Parameters
     ----------
@@ -128,8 +137,9 @@ def branch_and_check(
         How decisions are found at the prices of the column relaxation: by `repacking_search`, or as
         an integer choice of its columns with a few rounds of `priced_search`.
     """
+    rng = fixed_rng()
     if not useful_jobs(instance):
-        nothing = alone(instance, limits, rng)
+        nothing = alone(instance)
         nothing.solution = solution(instance, {})
         return nothing
     search = _Search(instance, limits, rng, placing)

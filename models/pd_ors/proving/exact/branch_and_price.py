@@ -22,7 +22,9 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import CLOSED_GAP
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...algorithms.pd_ors import decide
@@ -71,10 +73,16 @@ VIOLATION = 1e-4
 GREEDY_EVERY = 10
 
 
-def branch_and_price(
-    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return an optimal decision, or the best one found and a bound.
+@method(
+    kind="exact",
+    reference="(10), (11), branching (reconstructed)",
+    formulation="schedule_columns",
+    backend="highs",
+)
+def branch_and_price(instance: PdOrsInstance, limits: Limits) -> MethodOutcome:
+    """Schedule columns priced by the kernel, in a tree that keeps the kernel.
+
+    Return an optimal decision, or the best one found and a bound.
 
     The bound has a certificate: prices of the linear relaxation where that is tight, else the tree
     of this search with prices at its leaves. Only where a conflict takes too long to prove again
@@ -85,14 +93,13 @@ def branch_and_price(
     instance : PdOrsInstance
     limits : Limits
         `time_s` is checked before each job that is priced.
-    rng : numpy.random.Generator
-        For the first runs of PD-ORS.
 
     Raises
     ------
     ModelRefused
         If the work of a job is too large to be counted exactly.
     """
+    rng = fixed_rng()
     jobs = pricings(instance)
     for job in jobs:
         if not job.exact:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import PdOrsInstance
@@ -28,10 +29,18 @@ FEW_PLACES = 200
 PRICE_PART = 0.6
 
 
+@method(
+    kind="exact",
+    reference="schedule columns and aggregated relaxation (reconstructed)",
+    formulation="aggregated",
+    backend="highs",
+)
 def portfolio(
-    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, *, placing: Way = "repacking"
+    instance: PdOrsInstance, limits: Limits, *, placing: Way = "repacking"
 ) -> MethodOutcome:
-    """Return an optimal decision, or the best decision and the least bound of both methods.
+    """Branch-and-price where the cluster is small, then or otherwise branch and check.
+
+    Return an optimal decision, or the best decision and the least bound of both methods.
 
     Branch-and-price goes first where the cluster is small and work is counted exactly; contended
     instances of that size are closed by it only. Branch and check has the time that is left
@@ -46,14 +55,14 @@ def portfolio(
     jobs = pricings(instance)
     small = len(instance.machines) * instance.horizon_slots <= FEW_PLACES
     if not jobs or not small or not all(job.exact for job in jobs):
-        return branch_and_check(instance, limits, rng, placing=placing)
-    first = branch_and_price(instance, clock.limits(part=PRICE_PART), rng)
+        return branch_and_check(instance, limits, placing=placing)
+    first = branch_and_price(instance, clock.limits(part=PRICE_PART))
     first.formulation = "schedule_columns"
     value, bound = _ends(instance, first)
     if first.limit_hit == "interrupted" or _closed(value, bound, limits):
         return first
     passed = clock.elapsed_s
-    second = branch_and_check(instance, clock.limits(), rng, placing=placing)
+    second = branch_and_check(instance, clock.limits(), placing=placing)
     other_value, other_bound = _ends(instance, second)
     lower = second if other_bound < bound else first
     better = second if other_value > value else first

@@ -17,6 +17,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ...instance import PdOrsInstance
@@ -207,10 +208,13 @@ def _can_earn(job: JobTerms) -> bool:
     return job.earliest is not None and bool(job.utility[job.earliest] > 0)
 
 
+@method(kind="heuristic", reference="ruin and recreate (reconstructed)", formulation="column_lp")
 def priced_search(
     instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, *, rounds: int = 300
 ) -> MethodOutcome:
-    """Return the best decision that ruin and recreate at the relaxation's prices finds.
+    """Jobs placed at the prices of the column relaxation, some taken out and placed again.
+
+    Return the best decision that ruin and recreate at the relaxation's prices finds.
 
     The bound is that of the prices, with its certificate.
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gadgetopt.system.declaring import generator
+
 from ...instance import (
     Job,
     SjfBcoInstance,
@@ -31,6 +33,7 @@ _INTER_BW, _INTRA_BW, _REDUCE, _XI, _ALPHA = 1.0, 20.0, 100.0, 0.5, 0.2
 _MINIBATCH = 32.0
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -41,7 +44,7 @@ def paper(
     p_cal: int | None = None,
     server_spread_factor: float = 1.0,
 ) -> SjfBcoInstance:
-    """Return an instance of the paper's experiment (section 7).
+    """The paper's 160 jobs on 20 servers.
 
     Parameters
     ----------
@@ -76,6 +79,7 @@ def paper(
     )
 
 
+@generator()
 def scale(
     rng: np.random.Generator,
     *,
@@ -83,7 +87,7 @@ def scale(
     jobs_per_server: int = 8,
     p_cal: int | None = None,
 ) -> SjfBcoInstance:
-    """Return the paper's mix with any number of jobs on a cluster that grows with them.
+    """The paper's mix on a cluster that grows with the jobs.
 
     With 8 jobs per server the load is that of the paper's 160 jobs on 20 servers. Estimates are
     rounded to thousandths of a slot, which is realistic and keeps exact loads small.
@@ -99,25 +103,31 @@ def scale(
     )
 
 
+@generator()
 def contended_small(
     rng: np.random.Generator, *, jobs: int = 5, servers: int = 3, horizon_slots: int = 200
 ) -> SjfBcoInstance:
-    """Return a small instance with unavoidable contention: gangs of up to 5, servers of 3 GPUs."""
+    """Gangs with unavoidable contention on servers of three GPUs."""
     return _small(rng, [3] * servers, rng.choice([4, 4, 2, 1, 3, 5], jobs), 80, horizon_slots)
 
 
+@generator()
 def mini_paper(
     rng: np.random.Generator, *, jobs: int = 8, servers: int = 4, horizon_slots: int = 600
 ) -> SjfBcoInstance:
-    """Return a small instance of the paper's kind: sizes and capacities are powers of two."""
+    """A small instance of the paper's kind, sizes in powers of two."""
     capacities = [int(c) for c in rng.choice([2, 4, 8], size=servers)]
     sizes = rng.choice([1, 2, 4, 8], size=jobs, p=[8 / 16, 2 / 16, 3 / 16, 3 / 16])
     # A gang of 8 needs a cluster of 8 GPUs.
     return _small(rng, capacities, np.minimum(sizes, sum(capacities)), 120, horizon_slots)
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, jobs: int = 4) -> SjfBcoInstance:
-    """Return an instance with contention that is small enough for every exact method."""
+    """Four jobs on three servers, with contention.
+
+    Return an instance with contention that is small enough for every exact method.
+    """
     return _small(rng, [2, 2, 2], rng.choice([3, 2, 1, 3], jobs), 16, 20, shortest_work=8)
 
 

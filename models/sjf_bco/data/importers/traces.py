@@ -58,6 +58,7 @@ from gadgetopt.pieces.traces import (
     read_philly,
     rejections,
 )
+from gadgetopt.system.declaring import importer
 
 from ...instance import SjfBcoInstance
 from ..generate.presets import (
@@ -181,8 +182,11 @@ class MuriOptions(Options):
         return None if self.window_start_hours is None else 3600 * self.window_start_hours
 
 
+@importer(options=PhillyOptions)
 def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of a condensed Philly trace; see `PhillyOptions`.
+    """The condensed Microsoft Philly trace.
+
+    Make instances of a condensed Philly trace; see `PhillyOptions`.
 
     Raises
     ------
@@ -196,8 +200,11 @@ def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> I
     return _import("philly", trace, settings, rng, _drawn_iterations)
 
 
+@importer(options=MuriOptions)
 def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of a Muri simulator trace; see `MuriOptions`.
+    """Traces of the Muri simulator, with iterations and iteration times.
+
+    Make instances of a Muri simulator trace; see `MuriOptions`.
 
     Raises
     ------

@@ -24,16 +24,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.dual_bounds import rational_duals, rounded_number
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.data import LpDuals
+from gadgetopt.system.declaring import formulation, method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import SjfBcoInstance
@@ -48,8 +49,18 @@ def durations(instance: SjfBcoInstance, j: int) -> tuple[int | None, int | None]
     return local, min(spread, default=None)
 
 
+@formulation(
+    name="class_bound",
+    model_class="ILP",
+    strength="relaxation",
+    equations="class bound (reconstructed)",
+    backends=("highs",),
+)
 def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
-    """Build the class bound as an ILP, or as its LP relaxation (reconstructed)."""
+    """Scarcity of large servers, by size class.
+
+    Build the class bound as an ILP, or as its LP relaxation (reconstructed).
+    """
     O, N = instance.server_gpus, instance.total_gpus  # noqa: E741
     G = instance.rates.gpus
     d = [durations(instance, j) for j in range(len(G))]
@@ -94,14 +105,21 @@ def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
     return m
 
 
-def class_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the LP class bound, recomputed exactly from the duals and rounded up.
+@method(
+    kind="relaxation",
+    reference="verified lower bounds (reconstructed)",
+    formulation="class_bound",
+    backend="highs",
+)
+def class_lp(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """Class bound by linear programming, recomputed exactly from its duals.
 
     Raises
     ------
     ModelRefused
         If doubles do not hold a number of the instance: the duals would prove nothing for it.
     """
+    rng = fixed_rng()
     from .outcome import bound_outcome
 
     rounded = rounded_number(instance)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
@@ -29,26 +28,34 @@ from .class_bound import class_lp
 from .outcome import bound_outcome
 
 
-def energetic(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the energetic bound as a verified dual bound."""
+@method(kind="relaxation", reference="verified lower bounds (reconstructed)")
+def energetic(instance: SjfBcoInstance) -> MethodOutcome:
+    """Bound by area and time windows.
+
+    Return the energetic bound as a verified dual bound.
+    """
     return bound_outcome(
         instance, energetic_bound(instance), SjfBcoCertificate(formula="energetic")
     )
 
 
-def combinatorial(
-    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the larger of the energetic bound and the certified class bound."""
+@method(
+    kind="relaxation",
+    reference="verified lower bounds (reconstructed)",
+    formulation="class_bound",
+    backend="highs",
+)
+def combinatorial(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """The larger of the energetic and the certified class bound."""
     windows = energetic_bound(instance)
-    outcome = energetic(instance, limits, rng)
+    outcome = energetic(instance)
     notes: dict[str, Any] = {
         "longest_job": longest_job(instance),
         "area": area(instance),
         "energetic": windows,
     }
     try:
-        classes = class_lp(instance, limits, rng)
+        classes = class_lp(instance, limits)
         notes["class_lp"] = classes.dual_bound
         if int(classes.dual_bound or 0) > windows:
             outcome = classes

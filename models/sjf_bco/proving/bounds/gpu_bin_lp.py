@@ -30,6 +30,7 @@ from gadgetopt.numbers.compiled import compiled, slow_note
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...energetic import (
@@ -88,12 +89,18 @@ def kinds_of(bins: GpuBins, unit: int) -> Kinds:
     return Kinds(kind, distinct[0] * count, count, np.ascontiguousarray(distinct[1:]))
 
 
-def gpu_bin_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the GPU-bin bound, with prices as its certificate.
+@method(
+    name="gpu_bins",
+    kind="relaxation",
+    reference="GPU-bin configuration LP (reconstructed)",
+    backend="highs",
+)
+def gpu_bin_lp(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """Configuration LP over what one GPU can run, with integer prices as proof.
 
     Parameters
     ----------
-    instance, limits, rng
+    instance, limits
         Deterministic. With less time the bound is that of the last makespan refuted.
 
     Returns

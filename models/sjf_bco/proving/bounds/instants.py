@@ -18,6 +18,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import SjfBcoInstance
@@ -33,8 +34,9 @@ from .outcome import bound_outcome
 _SCALE = 10**6
 
 
-def instants(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the bound by configurations of a slot, proved by prices of iterations.
+@method(kind="relaxation", reference="verified lower bounds (reconstructed)", backend="highs")
+def instants(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
+    """What the cluster can run in one slot, proved by prices of iterations.
 
     Raises
     ------

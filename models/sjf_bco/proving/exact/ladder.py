@@ -25,9 +25,11 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import round_up
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.data import Certificate, Solution
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...formulations.cp import (
@@ -128,24 +130,24 @@ class _Search(Search[SjfBcoSolution]):
             self.consider(lpt_ils(self.instance, limits, self.rng).solution)
         with self.unless_refused():
             limits = self.limits_of_rung(rung_s=5.0)
-            self.consider(sjf_bco_sweep(self.instance, limits, self.rng).solution)
+            self.consider(sjf_bco_sweep(self.instance, limits).solution)
 
     def energetic(self) -> None:
         """Run rung 2, its first bound."""
-        self.take(energetic(self.instance, self.clock.limits(), self.rng))
+        self.take(energetic(self.instance))
 
     def classes(self) -> None:
         """Run rung 2, its second bound."""
-        self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+        self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0)))
 
     def configurations(self) -> None:
         """Run rung 2, its third bound."""
-        self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+        self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0)))
 
     def gpu_bins(self) -> None:
         """Run rung 3, first part."""
         limits = self.clock.limits(_SHARE_OF_BINS)
-        self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits, self.rng))
+        self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits))
 
     def nested_blocks(self) -> None:
         """Run rung 3, second part."""
@@ -225,16 +227,23 @@ class _Search(Search[SjfBcoSolution]):
         yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
 
 
+@method(
+    kind="exact",
+    reference="CP-L, CP-U, CP-L2, CP-E+L2 (reconstructed)",
+    formulation="cp_e_l2",
+    backend="cpsat",
+)
 def ladder(
     instance: SjfBcoInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     rung_s: float = 20.0,
     gpu_bins: bool = True,
     priced: bool = True,
 ) -> MethodOutcome:
-    """Return an optimal schedule, or the best schedule and bound within the time limit.
+    """Heuristics, bounds and CP-SAT models in turn until the gap is closed.
+
+    Return an optimal schedule, or the best schedule and bound within the time limit.
 
     The method is ours (reconstructed).
 
@@ -242,8 +251,6 @@ def ladder(
     ----------
     instance : SjfBcoInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Seeds the solvers.
     rung_s : float, default 20
         Largest number of seconds for a rung other than the last, and at most half of the remaining
         time. GPU bins may take a quarter, nested blocks 0.9 of the remaining time.
@@ -259,6 +266,7 @@ def ladder(
         skipped because the instance is too large for them. The bound is verified if a combinatorial
         bound or a checked priced search attains it.
     """
+    rng = fixed_rng()
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
     for name, climb in search.rungs(rung_s, gpu_bins, priced):

@@ -18,6 +18,7 @@ import numpy as np
 
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...energetic import (
@@ -58,6 +59,7 @@ _CHECK_S = 5e-5
 _DONE, _WHOLE = 0.4, 0.36
 
 
+@method(kind="exact", reference="priced search (reconstructed)", backend="highs")
 def priced_search(
     instance: SjfBcoInstance,
     limits: Limits,
@@ -65,7 +67,9 @@ def priced_search(
     *,
     checked_nodes: int = CHECKED_NODES,
 ) -> MethodOutcome:
-    """Return an optimal schedule, or the best schedule and bound within the time limit.
+    """Search in order of time, pruned by prices of a configuration LP.
+
+    Return an optimal schedule, or the best schedule and bound within the time limit.
 
     Parameters
     ----------

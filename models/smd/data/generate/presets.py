@@ -17,6 +17,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.utility import SigmoidUtility
+from gadgetopt.system.declaring import generator
 
 from ...instance import (
     Job,
@@ -51,6 +52,7 @@ _MOST_INSTANCES = 20
 _TIME_UNIT_S = {"sync": 86400.0, "async": 3600.0}
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -62,7 +64,7 @@ def paper(
     overlap: Overlap = "sequential",
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
-    """Return an instance drawn from the ranges that the paper prints.
+    """The ranges that the paper prints.
 
     All limits are multiples of one virtual instance, so that the knapsack has a single row.
 
@@ -99,6 +101,7 @@ def paper(
     return SmdInstance(capacity=capacity, charging=charging, jobs=tuple(made))
 
 
+@generator()
 def independent_limits(
     rng: np.random.Generator,
     *,
@@ -108,7 +111,9 @@ def independent_limits(
     instance_type: str = "c4.8xlarge",
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
-    """Return an instance whose jobs limit every resource independently (reconstructed).
+    """The paper's ranges with independent limits of resources: a knapsack of four rows.
+
+    Return an instance whose jobs limit every resource independently (reconstructed).
 
     A knapsack of four rows. Other parameters are those of `paper`.
 
@@ -129,6 +134,7 @@ def independent_limits(
     return SmdInstance(capacity=_part(made, tightness), charging=charging, jobs=tuple(made))
 
 
+@generator()
 def planted(
     rng: np.random.Generator,
     *,
@@ -139,7 +145,9 @@ def planted(
     instance_type: str = "c4.8xlarge",
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
-    r"""Return an instance whose best pairs lie inside the reservations (reconstructed).
+    r"""Best pairs inside the reservations, utilities around the best times.
+
+    Return an instance whose best pairs lie inside the reservations (reconstructed).
 
     Demands and limits are the paper's. A point (w, p) inside its reservation is drawn for a
     synchronous job, and
@@ -157,13 +165,14 @@ def planted(
     return SmdInstance(capacity=capacity, charging=charging, jobs=tuple(made))
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator,
     *,
     jobs: int = 6,
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
-    """Return a small planted instance in which about half of the jobs fit."""
+    """A few planted jobs, about half of which fit."""
     made = _planted_jobs(rng, jobs, "mixed", INSTANCE_TYPES["c4.8xlarge"], 5)
     return SmdInstance(capacity=_part(made, 0.5), charging=charging, jobs=tuple(made))
 

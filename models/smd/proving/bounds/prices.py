@@ -14,6 +14,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import SmdInstance
@@ -32,8 +33,9 @@ def columns_of(instance: SmdInstance) -> Columns:
     return collapsed(instance) if instance.charging == "reserved" else all_columns(instance)
 
 
-def lagrangian(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the Lagrangian bound at the duals of the linear relaxation of the knapsack.
+@method(kind="relaxation", reference="L(lambda) (reconstructed)", formulation="lagrangian")
+def lagrangian(instance: SmdInstance, limits: Limits) -> MethodOutcome:
+    """Lagrangian bound at the duals of the linear relaxation, recomputed from raw data.
 
     It is the relaxation's optimum, up to rounding. A basic solution of the relaxation has at most
     as many fractional jobs as there are resources, so that the bound is tight when many jobs are
@@ -59,14 +61,19 @@ def price_certificate(columns: Columns, duals: Floats) -> SmdCertificate:
     return SmdCertificate(prices=tuple(Fraction(max(0.0, y)) * s for y, s in pairs))
 
 
-def utility_sum(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the sum of all jobs' best utilities: the Lagrangian bound at prices of zero."""
+@method(kind="relaxation", reference="sum of utilities (reconstructed)", formulation="utility_sum")
+def utility_sum(instance: SmdInstance) -> MethodOutcome:
+    """Sum of the best utilities of all jobs.
+
+    Return the sum of all jobs' best utilities: the Lagrangian bound at prices of zero.
+    """
     free = (Fraction(0),) * len(instance.capacity)
     return MethodOutcome(certificate=SmdCertificate(prices=free))
 
 
-def continuous(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the linear relaxation with the utilities of the geometric programs.
+@method(kind="relaxation", reference="F7 (reconstructed)", formulation="continuous")
+def continuous(instance: SmdInstance, limits: Limits) -> MethodOutcome:
+    """Linear relaxation with utilities of the geometric programs.
 
     A job is charged its reservation, or one worker and one server if only use is charged.
     """

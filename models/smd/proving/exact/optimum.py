@@ -20,8 +20,10 @@ from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.scaling import cost_unit
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import SmdInstance
@@ -38,12 +40,22 @@ from ..certificate.check import (
 from .proof import exhaustion_certificate
 
 
-def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the decision of the largest utility, or the best found in time, and a bound.
+@method(
+    name="cg_core",
+    kind="exact",
+    reference="F3, F4 (reconstructed)",
+    formulation="cg_core",
+    backend="highs",
+)
+def exact(instance: SmdInstance, limits: Limits) -> MethodOutcome:
+    """Dynamic program, or columns generated and a core of small reduced costs.
+
+    Return the decision of the largest utility, or the best found in time, and a bound.
 
     Where the Lagrangian bound of the linear relaxation already meets the utility, its prices are
     the certificate; else prices at which a check soon finds no better decision, if there are such.
     """
+    rng = fixed_rng()
     clock = Clock(limits)
     with clock.phase("columns"):
         columns = columns_of(instance)
@@ -92,10 +104,9 @@ def _certificate(
     return exhaustion_certificate(instance, columns, found.duals, value, clock)
 
 
-def cpsat(
-    instance: SmdInstance, limits: Limits, rng: np.random.Generator, *, scale: int = 10_000
-) -> MethodOutcome:
-    """Solve F3 or F4 by CP-SAT with utilities rounded down to multiples of 1/scale.
+@method(kind="exact", reference="F3, F4 (reconstructed)", formulation="columns", backend="cpsat")
+def cpsat(instance: SmdInstance, limits: Limits, *, scale: int = 10_000) -> MethodOutcome:
+    """Utilities rounded down to whole multiples, the bound corrected for it.
 
     If the largest utility is very large or small, utilities are counted in the power of two that
     `cost_unit` gives.
@@ -105,6 +116,7 @@ def cpsat(
     ModelRefused
         If numbers are too large for CP-SAT.
     """
+    rng = fixed_rng()
     clock = Clock(limits)
     with clock.phase("columns"):
         columns = columns_of(instance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,11 +17,16 @@ _GBYTE, _MBYTE = 1e9, 1e6
 _LEVELS = (12.0, 3.0, 1.25)
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, layers: int = 8, microbatches: int = 6) -> SppInstance:
-    """Return an instance that exact methods close at once, on two machines of two GPUs."""
+    """Eight layers on two machines of two GPUs.
+
+    Return an instance that exact methods close at once, on two machines of two GPUs.
+    """
     return paper(rng, layers=layers, microbatches=microbatches, machines=2, gpus_per_machine=2)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -31,7 +37,7 @@ def paper(
     intra_gbyte_per_s: float = 12.0,
     inter_gbyte_per_s: float = 1.25,
 ) -> SppInstance:
-    """Return a random chain on machines with fast links inside and slow ones between.
+    """Random chains on machines with fast links inside and slow ones between.
 
     Forward times are drawn from 1 to 10 ms, backward times are twice that, give or take a tenth;
     half the layers have no parameters, the others 1 to 400 MB, log-uniformly; boundaries have 1 to
@@ -46,10 +52,14 @@ def paper(
     return _instance(_chain(rng, layers), microbatches, cluster)
 
 
+@generator()
 def arbitrary(
     rng: np.random.Generator, *, layers: int = 24, microbatches: int = 16, gpus: int = 8
 ) -> SppInstance:
-    """Return a random chain on GPUs whose links are drawn from 1.5, 3, 6 and 12 GB/s."""
+    """Links of 1.5, 3, 6 or 12 GB/s, drawn for every pair of GPUs.
+
+    Return a random chain on GPUs whose links are drawn from 1.5, 3, 6 and 12 GB/s.
+    """
     chain = _chain(rng, layers)
     b = [[0.0] * gpus for _ in range(gpus)]
     for u in range(gpus):
@@ -58,6 +68,7 @@ def arbitrary(
     return _instance(chain, microbatches, {"type": "matrix", "bandwidth_bytes_per_s": b})
 
 
+@generator()
 def fat_tree(
     rng: np.random.Generator,
     *,
@@ -67,7 +78,10 @@ def fat_tree(
     machines: int = 2,
     gpus_per_machine: int = 2,
 ) -> SppInstance:
-    """Return a random chain on racks of machines: 12, 3 and 1.25 GB/s from the inside out."""
+    """Three levels of 12, 3 and 1.25 GB/s: GPU pairs, machines, racks.
+
+    Return a random chain on racks of machines: 12, 3 and 1.25 GB/s from the inside out.
+    """
     V, size = racks * machines * gpus_per_machine, gpus_per_machine
 
     def level(u: int, v: int) -> float:
@@ -80,6 +94,7 @@ def fat_tree(
     return _instance(_chain(rng, layers), microbatches, cluster)
 
 
+@generator()
 def large_parameters(
     rng: np.random.Generator,
     *,
@@ -88,7 +103,9 @@ def large_parameters(
     machines: int = 2,
     gpus_per_machine: int = 4,
 ) -> SppInstance:
-    """Return a chain whose boundaries shrink and whose last three layers have the parameters.
+    """Parameters only in the last layers, as of convolutional networks.
+
+    Return a chain whose boundaries shrink and whose last three layers have the parameters.
 
     Convolutional networks are like that: early stages want many GPUs, the last ones few.
     """

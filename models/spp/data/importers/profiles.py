@@ -11,6 +11,7 @@ import numpy as np
 from gadgetopt.pieces.pipeline.profile_import import ProfileOptions, import_profiles, options_of
 from gadgetopt.pieces.pipeline.profiles import read_partitioning_graph, read_profile
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
 from ...instance import SppInstance
 
@@ -23,6 +24,20 @@ class DnnPartitioningOptions(ProfileOptions):
     """Options of `dnn_partitioning`."""
 
 
+_HELP = {
+    "cluster": "machines x GPUs of each, '4x4', or the GPUs of each machine, '8,8'",
+    "microbatches": "the profiled minibatch is split into so many",
+    "profile_batch": "samples profiled; with global_batch and microbatch, instead of microbatches",
+    "allreduce_intra_gbyte_per_s": "0: as for transfers; so the next two",
+}
+
+
+@importer(
+    name="pipedream-profile",
+    summary="graph.txt of PipeDream's profiler, and the profiles of DAPPLE's planner",
+    options=PipedreamProfileOptions,
+    help=_HELP,
+)
 def pipedream_profile(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:
@@ -45,10 +60,11 @@ def pipedream_profile(
     return import_profiles("pipedream-profile", files, read_profile, SppInstance, given)
 
 
+@importer(name="dnn-partitioning", options=DnnPartitioningOptions, help=_HELP)
 def dnn_partitioning(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:
-    """Make an instance of each JSON input of dnn-partitioning; latencies are taken as ms.
+    """JSON inputs of dnn-partitioning.
 
     The parameters are those of `pipedream_profile`.
     """

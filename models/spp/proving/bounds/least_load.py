@@ -22,6 +22,7 @@ from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.all_plans.label_search import MOST_STAGES_ON_GPUS
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER, StageTables
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...algorithms.spp import spp
@@ -30,8 +31,11 @@ from ...work import even_work_s
 from ..certificate import Plans, SppCertificate
 
 
-def least_load(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return W*, in whole ticks rounded down.
+@method(kind="relaxation", reference="(S5)", formulation="least_load")
+def least_load(instance: SppInstance, limits: Limits) -> MethodOutcome:
+    """W*: the least largest load of all plans, by dynamic programming.
+
+    Return W*, in whole ticks rounded down.
 
     Raises
     ------
@@ -39,7 +43,7 @@ def least_load(instance: SppInstance, limits: Limits, rng: np.random.Generator) 
         If the GPUs are of no machines and too many.
     """
     clock = Clock(limits)
-    known = spp(instance, clock.limits(0.5), rng).claimed_objective
+    known = spp(instance, clock.limits(0.5)).claimed_objective
     ticks, tick_s = least_load_ticks(instance, clock, None if known is None else Fraction(known))
     if ticks is None:
         return MethodOutcome(limit_hit="time_s")

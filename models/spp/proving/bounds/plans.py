@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...algorithms.spp import spp
@@ -22,13 +21,17 @@ from ..certificate import (
 )
 
 
-def even_work(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the bound of all work spread evenly over all GPUs, at once."""
+@method(kind="relaxation", reference="counting", formulation="even_work")
+def even_work(instance: SppInstance) -> MethodOutcome:
+    """All work spread evenly over all GPUs."""
     return MethodOutcome(certificate=SppCertificate(proof=EvenWork()))
 
 
-def plan_bound(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return :math:`LB^*`, the least head-load-tail bound (S6) of all plans, and a plan of it.
+@method(kind="relaxation", reference="(S6)", formulation="plan_bound")
+def plan_bound(instance: SppInstance, limits: Limits) -> MethodOutcome:
+    r"""LB*: the least head-load-tail bound of all plans, by labels.
+
+    Return :math:`LB^*`, the least head-load-tail bound (S6) of all plans, and a plan of it.
 
     Labels :math:`(L_{max}, \text{head}, Z)` of partial plans, of which dominated ones are left out;
     SPP's makespan is where the search ends. The plan is scheduled by rules.
@@ -40,7 +43,7 @@ def plan_bound(instance: SppInstance, limits: Limits, rng: np.random.Generator) 
     """
     clock = Clock(limits)
     with clock.phase("spp"):
-        known = spp(instance, clock.limits(0.5), rng)
+        known = spp(instance, clock.limits(0.5))
     with clock.phase("search"):
         space = PlanSpace(instance)
         limit = known.claimed_objective

@@ -11,6 +11,7 @@ from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.block_costs import BlockCosts
@@ -37,8 +38,9 @@ from ..certificate import (
 )
 
 
+@method(kind="exact", reference="this project", formulation="exact_spp", backend="cpsat")
 def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve an instance exactly.
+    """SPP, then all plans whose bound is below it, each scheduled by CP-SAT.
 
     1. The bound of even work. The plans of the fast baselines and of SPP, each with the shortest
        of several rules' schedules.
@@ -69,7 +71,7 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
         with search.interruptible():
             search.prove(even_work_s(instance), SppCertificate(proof=EvenWork()))
             with search.clock.phase("baselines"):
-                _offer_baselines(instance, search, rng)
+                _offer_baselines(instance, search)
             with search.clock.phase("spp"):
                 _begin(instance, search)
             if search.best is None and not search.over:
@@ -85,15 +87,13 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
     return search.outcome(solution, **run.notes)
 
 
-def _offer_baselines(
-    instance: SppInstance, search: Search[Planned], rng: np.random.Generator
-) -> None:
+def _offer_baselines(instance: SppInstance, search: Search[Planned]) -> None:
     """Offer the baselines' plans, so that no short run ends with a longer one."""
     for baseline in (data_parallel, hetpipe, pipedream):
         if search.over:
             return
         try:
-            found = baseline(instance, search.clock.limits(part=0.2), rng).solution
+            found = baseline(instance, search.clock.limits(part=0.2)).solution
         except ModelRefused:  # its plan or its orders are not allowed here
             continue
         if isinstance(found, SppSolution):

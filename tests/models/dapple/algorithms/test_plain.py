@@ -38,7 +38,7 @@ def test_the_fast_planner_finds_the_least_latency_of_the_printed_one(block):
     for seed in range(12 * block, 12 * (block + 1)):
         instance = drawn(seed)
         lat, printed = plain.dapple(instance)
-        fast = dapple(instance, Limits(), RNG, memo="none")
+        fast = dapple(instance, Limits(), memo="none")
         assert fast.notes["latency_paper_s"] == pytest.approx(float(lat), rel=1e-12)
         tied = [
             stages

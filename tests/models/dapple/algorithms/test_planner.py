@@ -22,7 +22,7 @@ def test_every_reading_gives_a_feasible_plan_of_its_claimed_length(pivot, ending
     instance = random_chain(np.random.default_rng(3), layers=7, gpus_per_machine=2)
     for warmup in ("A", "B", "best"):
         found = dapple(
-            instance, Limits(), RNG, pivot=pivot, ending=ending, placement=placement, warmup=warmup
+            instance, Limits(), pivot=pivot, ending=ending, placement=placement, warmup=warmup
         )
         evaluation = evaluate(instance, found.solution)
         assert evaluation.feasible
@@ -35,7 +35,7 @@ def test_every_reading_gives_a_feasible_plan_of_its_claimed_length(pivot, ending
 
 def test_the_better_policy_is_taken():
     lengths = {
-        warmup: dapple(D1, Limits(), RNG, warmup=warmup).claimed_objective
+        warmup: dapple(D1, Limits(), warmup=warmup).claimed_objective
         for warmup in ("A", "B", "best")
     }
     assert lengths["best"] == min(lengths["A"], lengths["B"])
@@ -44,16 +44,16 @@ def test_the_better_policy_is_taken():
 def test_memory_caps_the_warm_up():
     options = PipelineOptions(max_in_flight=1)
     capped = D2.model_copy(update={"options": options})
-    found = dapple(capped, Limits(), RNG)
+    found = dapple(capped, Limits())
     assert set(found.solution.warmup) == {1}
     assert evaluate(capped, found.solution).feasible
 
 
 def test_what_cannot_fit_has_no_solution():
     options = PipelineOptions(memory_bytes=1.0)
-    assert dapple(D2.model_copy(update={"options": options}), Limits(), RNG).solution is None
+    assert dapple(D2.model_copy(update={"options": options}), Limits()).solution is None
 
 
 def test_a_negative_number_of_stages_is_refused():
     with pytest.raises(ModelRefused, match="max_stages: -1, expected at least 0"):
-        dapple(D1, Limits(), RNG, max_stages=-1)
+        dapple(D1, Limits(), max_stages=-1)

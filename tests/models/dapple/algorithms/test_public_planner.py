@@ -42,7 +42,7 @@ def test_published_plans_and_scores_of_vgg_19_come_out(cluster, total, speedup, 
     rings = instance.options.model_copy(update={"nvlink_rings": True})
     instance = instance.model_copy(update={"options": rings})
     one_gpu = instance.num_microbatches * sum(x.fwd_time_s + x.bwd_time_s for x in instance.layers)
-    found = dapple_code(instance, Limits(), RNG)
+    found = dapple_code(instance, Limits())
     assert one_gpu / found.notes["score_s"] == pytest.approx(speedup, abs=6e-5)
     assert [len(gpus) for gpus in found.solution.stage_devices] == replicas
 
@@ -50,13 +50,13 @@ def test_published_plans_and_scores_of_vgg_19_come_out(cluster, total, speedup, 
 @pytest.mark.parametrize("seed", range(5))
 def test_its_plan_is_feasible_and_of_its_claimed_length(seed):
     instance = random_chain(np.random.default_rng(seed), layers=6, gpus_per_machine=2)
-    found = dapple_code(instance, Limits(), RNG, index_slip=bool(seed % 2), warmup="best")
+    found = dapple_code(instance, Limits(), index_slip=bool(seed % 2), warmup="best")
     evaluation = evaluate(instance, found.solution)
     assert evaluation.feasible
     assert evaluation.objective == found.claimed_objective
 
 
 def test_without_time_it_is_data_parallelism():
-    found = dapple_code(D1, Limits(time_s=0), RNG)
+    found = dapple_code(D1, Limits(time_s=0))
     assert found.limit_hit == "time_s"
     assert len(found.solution.stage_layers) == 1

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.models.dapple.algorithms.planner import dapple
 from gadgetopt.models.dapple.data.generate.presets import quickstart
@@ -19,14 +20,14 @@ INSTANCE = quickstart(np.random.default_rng(2))
 @pytest.mark.parametrize("picture", [schedule, latency, memory, mapping])
 @pytest.mark.parametrize("method", [dapple, exact_plans])
 def test_a_picture_is_drawn(picture, method):
-    solution = method(INSTANCE, Limits(time_s=20), RNG).solution
+    solution = called(method, INSTANCE, Limits(time_s=20), RNG).solution
     figure = picture.draw(INSTANCE, solution)
     assert len(figure.data)
     assert figure.layout.title.text
 
 
 def test_the_gantt_chart_has_every_block_and_marks_the_pivot():
-    solution = dapple(D1, Limits(), RNG, warmup="B").solution
+    solution = dapple(D1, Limits(), warmup="B").solution
     figure = schedule.draw(D1, solution)
     bars = {trace.name: len(trace.x) for trace in figure.data}
     assert bars == {
@@ -42,7 +43,7 @@ def test_the_gantt_chart_has_every_block_and_marks_the_pivot():
 
 
 def test_the_latency_picture_has_every_pivot():
-    solution = dapple(D1, Limits(), RNG, warmup="B").solution
+    solution = dapple(D1, Limits(), warmup="B").solution
     figure = latency.draw(D1, solution)
     assert list(figure.data[0].y) == pytest.approx([36.2, 25.2, 37.2])
     assert list(figure.data[1].y) == pytest.approx([36.2, 25.2, 37.2])
@@ -51,7 +52,7 @@ def test_the_latency_picture_has_every_pivot():
 def test_the_memory_picture_shows_the_limit():
     options = PipelineOptions(memory_bytes=400.0)
     limited = D1.model_copy(update={"options": options})
-    solution = dapple(limited, Limits(), RNG).solution
+    solution = dapple(limited, Limits()).solution
     assert memory.draw(limited, solution).layout.shapes
 
 

@@ -128,6 +128,6 @@ def test_what_is_not_understood_is_said():
 
 def test_out_of_time_the_rest_of_the_horizon_stays_empty():
     instance = generate.contended(np.random.default_rng(0))
-    outcome = drf(instance, Limits(time_s=0.0), np.random.default_rng(0))
+    outcome = drf(instance, Limits(time_s=0.0))
     assert outcome.limit_hit == "time_s"
     assert evaluate(instance, outcome.solution).feasible

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.gadget.data.generate import presets as generate
@@ -44,7 +45,7 @@ def optimum_by(module, instance):
 
 def optimum_by_cp(method, instance):
     """Run a CP-SAT method; return its objective, checked against its bound."""
-    found = method(instance, Limits(), np.random.default_rng(0))
+    found = called(method, instance, Limits(), np.random.default_rng(0))
     evaluation = evaluate(instance, found.solution)
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective - 1e-9 <= found.dual_bound <= evaluation.objective + 1e-5
@@ -123,7 +124,7 @@ def test_a_model_too_large_for_the_memory_is_refused():
             module.build(instance)
     for method in CP_METHODS:
         with pytest.raises(ModelRefused, match="variables"):
-            method(instance, Limits(), np.random.default_rng(0))
+            called(method, instance, Limits(), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", CP_METHODS)
@@ -131,14 +132,14 @@ def test_the_bound_of_rounded_utilities_holds(method):
     # Utilities in whole units only: decisions are worth more than the model says.
     instance = generate.quickstart(np.random.default_rng(1), jobs=3)
     exact = optimum_by(tree, instance)
-    found = method(instance, Limits(time_s=20), np.random.default_rng(0), scale=1)
+    found = called(method, instance, Limits(time_s=20), np.random.default_rng(0), scale=1)
     assert exact <= found.dual_bound + 1e-9
     assert found.notes["rounding_of_the_bound"] > 0
 
 
 def test_utilities_too_large_for_the_scale_are_refused():
     with pytest.raises(ModelRefused, match="smaller scale"):
-        cp_tree(tiny("h1_bandwidth_blind"), Limits(), np.random.default_rng(0), scale=10**15)
+        cp_tree(tiny("h1_bandwidth_blind"), Limits(), scale=10**15)
 
 
 def test_ring_sizes_of_the_optimum_can_be_embedded_and_no_more():

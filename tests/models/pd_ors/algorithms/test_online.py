@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.pd_ors import PROBLEM
@@ -72,7 +73,7 @@ VALUES = {"A": 20, "B": 1, "C": 14, "D": 9, "E": 18}
 
 
 def _run(instance, method=variant, seed=0, **parameters):
-    outcome = method(instance, Limits(), np.random.default_rng(seed), **parameters)
+    outcome = called(method, instance, Limits(), np.random.default_rng(seed), **parameters)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.violations == ()
     assert float(evaluation.objective) == pytest.approx(outcome.claimed_objective)
@@ -247,7 +248,7 @@ def test_roundings_depend_on_the_seed_and_nothing_else():
 
 
 def test_a_run_out_of_time_rejects_the_jobs_that_are_left():
-    outcome = pd_ors(CASES["A"], Limits(time_s=0), np.random.default_rng(0))
+    outcome = pd_ors(CASES["A"], Limits(time_s=0))
     assert outcome.limit_hit == "time_s"
     assert outcome.solution.schedules == (None, None)
 

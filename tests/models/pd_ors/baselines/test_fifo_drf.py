@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors.baselines.dorm import build, dorm
@@ -30,7 +31,9 @@ SLOW = (50, 40, 30, 20, 10, 5)
 
 
 def run(method, instance, seed=0, limits=None, **parameters):
-    outcome = method(instance, limits or Limits(), np.random.default_rng(seed), **parameters)
+    outcome = called(
+        method, instance, limits or Limits(), np.random.default_rng(seed), **parameters
+    )
     found = evaluate(instance, outcome.solution)
     assert found.violations == ()
     return float(found.objective), outcome

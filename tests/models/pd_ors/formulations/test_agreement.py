@@ -46,7 +46,7 @@ RANDOM = [(s, 2, 2) for s in (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 14, 15)] + [
 def solve(route: str, instance: PdOrsInstance) -> float:
     """The value of the decision found, which is what the model says and what its bound is."""
     if route == "cpsat":
-        outcome = cpsat(instance, LIMITS, np.random.default_rng(0))
+        outcome = cpsat(instance, LIMITS)
         found = evaluate(instance, outcome.solution)
         # Utilities are rounded up, by less than 1e-9 here.
         assert found.objective - 1e-12 <= outcome.dual_bound <= found.objective + 1e-6
@@ -214,7 +214,7 @@ def test_a_job_with_too_many_placements_is_refused():
 
 
 def solve_in_cp(instance):
-    return cpsat(instance, LIMITS, np.random.default_rng(0))
+    return cpsat(instance, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_the_compact_model_has_the_size_of_its_formula():
 
 def test_out_of_time_leaves_a_decision_and_a_bound_of_the_horizon():
     instance = desk(np.random.default_rng(1), jobs=8, machines=4, horizon_slots=8)
-    outcome = cpsat(instance, Limits(time_s=0.5), np.random.default_rng(0))
+    outcome = cpsat(instance, Limits(time_s=0.5))
     found = evaluate(instance, outcome.solution)
     assert found.feasible
     if outcome.limit_hit:

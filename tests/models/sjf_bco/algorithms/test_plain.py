@@ -19,7 +19,7 @@ def test_the_fast_algorithm_takes_the_same_schedule_as_the_printed_one(block: in
         rng = np.random.default_rng([38, seed])
         instance = small_instance(rng, most_jobs=5, horizon=15)
         m, schedule = plain.sjf_bco(instance)
-        fast = sjf_bco(instance, Limits(), rng)
+        fast = sjf_bco(instance, Limits())
         assert (fast.claimed_objective or instance.horizon_slots) == m
         if schedule is None:
             assert fast.solution is None

@@ -220,5 +220,5 @@ def test_reference_figures_of_the_paper_experiment(
 
 def test_time_limit_stops_the_search_and_is_named() -> None:
     instance = hand_checked.paper_experiment(0)
-    outcome = sjf_bco(instance, Limits(time_s=0.0), np.random.default_rng(0))
+    outcome = sjf_bco(instance, Limits(time_s=0.0))
     assert outcome.limit_hit == "time_s"

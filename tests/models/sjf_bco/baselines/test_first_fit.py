@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ READINGS = ["idle", "queue"]
 
 
 def solve(method: Any, instance: SjfBcoInstance, **parameters: Any) -> MethodOutcome:
-    return method(instance, Limits(), np.random.default_rng(0), **parameters)
+    return called(method, instance, Limits(), np.random.default_rng(0), **parameters)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_list_scheduling_in_size_order_is_the_largest_kappa(instance: SjfBcoInst
 def test_random_placement_repeats_with_its_seed(rand_mode: str) -> None:
     instance = hand_checked.paper_experiment(0)
     a, b = (
-        random_placement(instance, Limits(), np.random.default_rng(7), rand_mode=rand_mode)  # type: ignore[arg-type]
+        random_placement(instance, np.random.default_rng(7), rand_mode=rand_mode)  # type: ignore[arg-type]
         for _ in range(2)
     )
     assert a.solution == b.solution
@@ -120,7 +121,7 @@ def test_random_placement_repeats_with_its_seed(rand_mode: str) -> None:
 def test_random_placement_beyond_the_horizon_still_tells_its_makespan() -> None:
     instance = hand_checked.co_locate().model_copy(update={"horizon_slots": 3})
     outcome = random_placement(
-        instance, Limits(), np.random.default_rng(0), availability="queue", rand_mode="server"
+        instance, np.random.default_rng(0), availability="queue", rand_mode="server"
     )
     if outcome.solution is None:
         assert "makespan" in outcome.notes

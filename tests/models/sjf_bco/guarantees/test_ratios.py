@@ -40,7 +40,7 @@ def test_theorem_5_claims_optimality_where_sjf_bco_is_not_optimal(name: str, opt
     # One GPU a job, one duration a job, exact estimates: n_g = phi = u = l = 1.
     instance = getattr(hand_checked, name)()
     assert theorem_5_ratio(instance) == 1
-    makespan = sjf_bco(instance, Limits(), np.random.default_rng(0)).claimed_objective
+    makespan = sjf_bco(instance, Limits()).claimed_objective
     assert makespan is not None
     assert makespan > optimum
 
@@ -98,7 +98,7 @@ def test_predicate_implies_no_worse_than_the_unbounded_run(seed: int) -> None:
     rng = np.random.default_rng(seed)
     instance = small_instance(rng, horizon=int(rng.integers(5, 40)))
     if unbounded_run_compared(instance, {}):
-        found = sjf_bco(instance, Limits(), rng).claimed_objective
+        found = sjf_bco(instance, Limits()).claimed_objective
         unbounded = unbounded_run(Batch(instance)).makespan
         if found is not None and unbounded is not None:
             assert found <= unbounded

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
@@ -38,7 +39,7 @@ def rng():
 @settings(max_examples=25)
 @given(instance=small_instances())
 def test_exact_finds_the_optimum_of_brute_force(instance):
-    outcome = exact(instance, LIMITS, rng())
+    outcome = exact(instance, LIMITS)
     best = optimum(instance)
     assert evaluate(instance, outcome.solution).objective == pytest.approx(best, abs=1e-6)
 
@@ -81,7 +82,7 @@ def test_scip_solves_the_program_as_printed(instance):
 def test_rounded_down_utilities_bound_the_optimum_by_one_unit_for_each_job(instance):
     best = optimum(instance)
     for scale in (1, 10_000):
-        outcome = cpsat(instance, LIMITS, rng(), scale=scale)
+        outcome = cpsat(instance, LIMITS, scale=scale)
         assert outcome.certificate is not None or outcome.dual_bound >= best - 1e-9
         found = evaluate(instance, outcome.solution)
         assert found.feasible
@@ -93,7 +94,7 @@ def test_rounded_down_utilities_bound_the_optimum_by_one_unit_for_each_job(insta
 def test_exact_agrees_with_the_direct_model_on_the_presets(preset, charging):
     instance = preset(np.random.default_rng(3), jobs=8, charging=charging)
     small = instance.model_copy(update={"capacity": tuple(c // 8 for c in instance.capacity)})
-    outcome = exact(small, LIMITS, rng())
+    outcome = exact(small, LIMITS)
     direct = solve_model(columns.build(small), "highs", Limits(time_s=60))
     assert direct.status is Status.OPTIMAL
     value = evaluate(small, outcome.solution).objective
@@ -133,7 +134,7 @@ def test_an_instance_of_hopeless_jobs_has_the_optimum_nothing():
         for job in instance.jobs
     )
     hopeless = instance.model_copy(update={"jobs": late})
-    outcome = exact(hopeless, LIMITS, rng())
+    outcome = exact(hopeless, LIMITS)
     assert evaluate(hopeless, outcome.solution).objective == 0
 
 
@@ -155,7 +156,7 @@ def test_a_pair_that_fills_the_cluster_to_the_last_digit_fits(method):
     instance = SmdInstance(
         resources=("a",), capacity=(0.4333333333333333,), charging="used", jobs=(job,)
     )
-    outcome = method(instance, LIMITS, rng())
+    outcome = called(method, instance, LIMITS, rng())
     assert outcome.solution.jobs[0].admit
     assert evaluate(instance, outcome.solution).feasible
 
@@ -175,7 +176,7 @@ def test_resources_in_any_unit_are_solved(unit, charging):
     )
     capacity = tuple(sum(job.reservation_limit[r] for job in jobs) / 2 for r in range(4))
     scaled = SmdInstance(capacity=capacity, charging=charging, jobs=jobs)
-    outcome = exact(scaled, LIMITS, rng())
+    outcome = exact(scaled, LIMITS)
     found = evaluate(scaled, outcome.solution)
     assert found.feasible
     model = columns.build(scaled)
@@ -251,6 +252,6 @@ def test_one_bundle_of_many_units_is_left_to_the_core():
         for limit in (limits[0], limits[1])
     )
     instance = SmdInstance(resources=("a",), capacity=(10.0**9,), jobs=jobs)
-    outcome = exact(instance, LIMITS, rng())
+    outcome = exact(instance, LIMITS)
     assert [given.admit for given in outcome.solution.jobs].count(True) == 1
     assert outcome.formulation != "dynamic_program"

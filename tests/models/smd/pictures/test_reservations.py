@@ -52,7 +52,7 @@ def test_no_two_bars_of_a_lane_overlap_and_every_layer_is_carried_whole(layers, 
 
 def test_pictures_of_a_decision_show_what_is_reserved_and_used():
     instance = quickstart(np.random.default_rng(0))
-    decision = exact(instance, Limits(), np.random.default_rng(0)).solution
+    decision = exact(instance, Limits()).solution
     reserved, used = plot(instance, decision).data
     assert len(reserved.x) == 4 * sum(given.admit for given in decision.jobs)
     assert all(u <= r + 1e-9 for r, u in zip(reserved.x, used.x, strict=True))

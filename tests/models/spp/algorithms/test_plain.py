@@ -54,7 +54,7 @@ def test_the_fast_algorithm_takes_the_same_plan_and_orders_as_the_printed_one(bl
             assert tuple(pairwise((0, *found.ends))) == tuple(layers for layers, _ in plan)
             assert found.replicas == tuple(len(gpus) for _, gpus in plan)
         T, printed = plain.spp(instance)
-        fast = spp(instance, Limits(), np.random.default_rng(0))
+        fast = spp(instance, Limits())
         assert fast.claimed_objective == T
         assert fast.solution == printed
 

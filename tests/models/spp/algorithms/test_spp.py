@@ -18,7 +18,7 @@ from ..brute_force import e1, e2, small_instance, varied
 
 
 def run(instance, **parameters):
-    return spp(instance, Limits(), np.random.default_rng(0), **parameters)
+    return spp(instance, Limits(), **parameters)
 
 
 def test_least_load_is_not_least_time():
@@ -101,6 +101,6 @@ def test_spp_is_the_best_of_all_numbers_of_stages(seed):
 
 def test_time_that_is_up_leaves_the_best_so_far():
     instance = small_instance(np.random.default_rng(5), most_layers=8, most_gpus=6)
-    found = spp(instance, Limits(time_s=0.0), np.random.default_rng(0))
+    found = spp(instance, Limits(time_s=0.0))
     assert found.limit_hit == "time_s"
     assert found.solution is not None

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.spp.baselines.planners import dapple, pipedream
@@ -21,7 +22,7 @@ ALL = (data_parallel, gpipe, pipedream, dapple, hetpipe)
 
 
 def run(method, instance, **parameters):
-    return method(instance, Limits(), np.random.default_rng(0), **parameters)
+    return called(method, instance, Limits(), np.random.default_rng(0), **parameters)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -49,7 +49,7 @@ def test_pe_keeps_its_bounds_on_every_plan(seed, data):
 @pytest.mark.parametrize("seed", range(15))
 def test_the_schedule_ratios_hold_against_the_optimum_of_the_plan(seed):
     instance = half_duplex(seed, most_gpus=4, most_m=5)
-    found = spp(instance, Limits(), np.random.default_rng(0))
+    found = spp(instance, Limits())
     shop = shop_of(instance, found.solution.plan)
     schedule = pe(instance, found.solution.plan)
     best = cp_schedule(shop, Limits(time_s=20), start=schedule)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,15 +21,20 @@ if TYPE_CHECKING:
 _TYPES = ((7, 1.0), (5, 2.0), (4, 3.0), (2, 4.0))
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, workers: int = 6, fairness_window: int = 3
 ) -> AdspRatesInstance:
-    """Return a few workers of three speeds, for whom equal rates are not optimal."""
+    """Six workers of three speeds, at most three commits apart.
+
+    Return a few workers of three speeds, for whom equal rates are not optimal.
+    """
     steps = [float(rng.choice((0.5, 1.0, 2.5))) for _ in range(workers)]
     comms = [round(float(rng.uniform(0.3, 1.2)), 1) for _ in range(workers)]
     return _instance(steps, comms, "error_bound", max_commits=15, fairness_window=fairness_window)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -37,7 +43,7 @@ def paper(
     delay_s: float = 0.0,
     model: str = "error_bound",
 ) -> AdspRatesInstance:
-    """Return the testbed: 18 or 36 workers, a period of 60 s, a degree of heterogeneity.
+    """18 workers of the testbed's four speeds at a degree of heterogeneity.
 
     Speeds of the machine types are spread until the mean speed over the slowest is H, of 1.45, 2,
     2.6 or 3.2 in the authors' sweep; `delay_s` is added to each commit, 0, 2, 5 or 10. A commit
@@ -54,6 +60,7 @@ def paper(
     return _instance(steps, comms, model, max_commits=20, fairness_window=None)
 
 
+@generator()
 def uniform(
     rng: np.random.Generator,
     *,
@@ -63,7 +70,7 @@ def uniform(
     model: str = "error_bound",
     cap_per_worker: float = 0.0,
 ) -> AdspRatesInstance:
-    """Return workers with step times of 0.2 to 3 s and commits of 0.1 to 1 s.
+    """Step and commit times from ranges.
 
     With `cap_per_worker` above 0, all workers together have so many commits each.
     """
@@ -79,10 +86,14 @@ def uniform(
     )
 
 
+@generator()
 def one_straggler(
     rng: np.random.Generator, *, workers: int = 8, slowdown: float = 20.0
 ) -> AdspRatesInstance:
-    """Return equal workers and one slower by a factor, which limits every equal rate."""
+    """One worker so slow that it cannot commit as often as the others should.
+
+    Return equal workers and one slower by a factor, which limits every equal rate.
+    """
     if slowdown < 1:
         raise InputError(f"slowdown: {slowdown}, expected at least 1")
     steps = [1.0] * (workers - 1) + [float(slowdown)]

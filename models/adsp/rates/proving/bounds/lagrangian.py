@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import (
     AdspRatesInstance,
@@ -26,10 +25,11 @@ from ..certificate.momentum_labels import (
 )
 
 
-def lagrangian(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the Lagrangian bound on the steps lost, of the best multipliers of one window.
+@method(kind="relaxation", reference="this project", formulation="lagrangian")
+def lagrangian(instance: AdspRatesInstance) -> MethodOutcome:
+    r"""Steps lost at least under the momentum cap, by prices of terms and commits.
+
+    Return the Lagrangian bound on the steps lost, of the best multipliers of one window.
 
     .. math:: \min_c \sum_i \min_{c \le n \le c + \varepsilon}
         \big(w_i n + \lambda g_i(n) + \rho n\big) - \lambda q - \rho N_{cap}

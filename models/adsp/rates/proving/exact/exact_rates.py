@@ -10,6 +10,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
@@ -46,10 +47,11 @@ _SLACK = Fraction(1, 2**32)
 _NO_LIMIT = Fraction(2**200)
 
 
-def exact_rates(
-    instance: AdspRatesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the best rates with a certificate that no others are better.
+@method(kind="exact", reference="this project", formulation="exact_rates")
+def exact_rates(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
+    """Threshold sweep; under the momentum cap, labels within the Lagrangian gap.
+
+    Return the best rates with a certificate that no others are better.
 
     Under the error bound and the time to accuracy by the threshold sweep, which is polynomial;
     under the momentum cap, a knapsack, by labels within the gap of the Lagrangian bound.

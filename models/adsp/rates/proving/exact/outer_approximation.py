@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import SolverError
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
@@ -22,14 +23,19 @@ from ...instance import (
 )
 
 
+@method(
+    kind="exact",
+    reference="(O1)-(O7); Duran and Grossmann 1986",
+    formulation="one_hot",
+    backend="highs",
+)
 def outer_approximation(
     instance: AdspRatesInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     rounds: int = 50,
 ) -> MethodOutcome:
-    """Return the optimum of the one-hot model by tangents of its convex objective.
+    """One-hot model with a tangent of the objective added at each optimum.
 
     Each mixed-integer program bounds the optimum from below, its decision from above; the tangent
     there cuts it off. It ends when both meet to 1e-9, after finitely many rounds, as S and theta
@@ -39,8 +45,6 @@ def outer_approximation(
     ----------
     instance : AdspRatesInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Seeds the solver.
     rounds : int, default 50
         Most programs.
 
@@ -54,6 +58,7 @@ def outer_approximation(
     M. A. Duran, I. E. Grossmann, "An outer-approximation algorithm for a class of mixed-integer
     nonlinear programs", Mathematical Programming 36 (1986) 307-339.
     """
+    rng = fixed_rng()
     search: Search[AdspRatesSolution] = Search("min", limits)
     seed = seed_of(rng)
     with search.clock.phase("build"):

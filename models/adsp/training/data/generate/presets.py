@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 _TYPES = ((7, 1.0), (5, 2.0), (4, 3.0), (2, 4.0))
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, max_commits: int = 8) -> AdspTrainingInstance:
-    """Return three workers, one three times slower, and a ridge regression of 20 weights."""
+    """Three workers, one three times slower; ridge regression."""
     from ....subproblems.workers import Worker
     from ...instance import (
         AdspTrainingInstance,
@@ -35,8 +37,12 @@ def quickstart(rng: np.random.Generator, *, max_commits: int = 8) -> AdspTrainin
     )
 
 
+@generator()
 def slow(rng: np.random.Generator, *, max_commits: int = 30) -> AdspTrainingInstance:
-    """Return the same workers with steps a tenth as long and noisy rows: some thirty periods."""
+    """Three workers and a task of small steps and much noise: many periods.
+
+    Return the same workers with steps a tenth as long and noisy rows: some thirty periods.
+    """
     from ....subproblems.workers import Worker
     from ...instance import (
         AdspTrainingInstance,
@@ -55,6 +61,7 @@ def slow(rng: np.random.Generator, *, max_commits: int = 30) -> AdspTrainingInst
     )
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -64,7 +71,7 @@ def paper(
     task: str = "ridge",
     momenta: tuple[float, ...] = (0.0,),
 ) -> AdspTrainingInstance:
-    """Return the testbed: 18 or 36 workers, a period of 60 s, SSP with a slack of 40.
+    """18 workers of the testbed's speeds at a degree of heterogeneity.
 
     The authors sweep H over 1.45, 2, 2.6 and 3.2 and an extra delay over 0, 2, 5 and 10 s, and try
     ADACOMM's first local steps from 1 to 100; ADSP++ has momenta 0, 0.3, 0.6 and 0.9. Their tasks

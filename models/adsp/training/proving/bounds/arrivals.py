@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import heapq
 
-import numpy as np
-
 from gadgetopt.numbers.exact import rationals
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import AdspTrainingInstance
 from ..certificate import AdspTrainingCertificate
 
 
-def arrivals(
-    instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return when as many updates can have arrived as there have to be losses.
+@method(kind="relaxation", reference="this project", formulation="arrivals")
+def arrivals(instance: AdspTrainingInstance) -> MethodOutcome:
+    r"""As many updates as the convergence asks for have to arrive.
 
     Worker i's r-th arrives at :math:`r t_i + (r - \frac12) O_i` at the earliest.
     """

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...algorithms.online import outcome_of
@@ -16,10 +15,9 @@ from ...instance import (
 from ..certificate import AdspTrainingCertificate
 
 
-def all_policies_simulated(
-    instance: AdspTrainingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the policy of all that are offered that trains soonest.
+@method(name="all_policies", kind="exact", reference="this project", formulation="all_policies")
+def all_policies_simulated(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
+    """Simulates every policy, each until it converges or another was sooner.
 
     Its time is the optimum; the certificate's check simulates all policies again. If no policy
     converges by the horizon, the instance is infeasible.

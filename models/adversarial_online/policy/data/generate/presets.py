@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ...instance import AdversarialOnlinePolicyInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator,
     *,
@@ -21,10 +23,14 @@ def quickstart(
     horizon: int = 5,
     spread: int = 4,
 ) -> AdversarialOnlinePolicyInstance:
-    """Return a game so short that truncation helps the seller. Nothing is drawn."""
+    """Two units, a geometric grid of three values.
+
+    Return a game so short that truncation helps the seller. Nothing is drawn.
+    """
     return _instance(units, _geometric(levels, spread), horizon)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -33,7 +39,7 @@ def paper(
     horizon: int = 25,
     spread: int = 10,
 ) -> AdversarialOnlinePolicyInstance:
-    """Return a geometric grid of the notes' study; the paper's own settings are not known.
+    """Geometric grids as the notes study them (reconstructed settings).
 
     The study has spreads of 2, 4, 10, 20 and 50, 1, 2, 5, 10 and 100 units, horizons of once, twice
     and five times the units, and 5 to 20 levels (reconstructed). Nothing is drawn.
@@ -41,6 +47,7 @@ def paper(
     return _instance(units, _geometric(levels, spread), horizon)
 
 
+@generator()
 def random_grid(
     rng: np.random.Generator,
     *,
@@ -49,13 +56,14 @@ def random_grid(
     horizon: int = 4,
     payoff: Literal["ratio", "regret"] = "ratio",
 ) -> AdversarialOnlinePolicyInstance:
-    """Return a grid of whole values drawn from 1 to 20."""
+    """Whole values drawn from 1 to 20, as ratio or as regret."""
     if not 1 <= levels <= 20:
         raise InputError(f"levels: {levels}, expected 1 to 20")
     drawn = sorted(rng.choice(20, size=levels, replace=False).tolist())
     return _instance(units, [Fraction(x + 1) for x in drawn], horizon, payoff=payoff)
 
 
+@generator()
 def predicted(
     rng: np.random.Generator,
     *,
@@ -65,7 +73,10 @@ def predicted(
     spread: int = 4,
     consistency_percent: int = 80,
 ) -> AdversarialOnlinePolicyInstance:
-    """Return a game with one predicted sequence of random levels."""
+    """A predicted sequence on which a share of OPT is to be kept.
+
+    Return a game with one predicted sequence of random levels.
+    """
     sequence = tuple(map(int, rng.integers(0, levels, size=horizon)))
     return _instance(
         units,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import AdversarialOnlinePolicyInstance
 from ...subproblems.chains import certificate_of_chain
 
 
-def hardest_chain(
-    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the bound of the sequence that takes most units, with a random end.
+@method(kind="relaxation", reference="this project", formulation="hardest_chain")
+def hardest_chain(instance: AdversarialOnlinePolicyInstance) -> MethodOutcome:
+    r"""One non-decreasing sequence with a random end; the optimum of ratio games.
+
+    Return the bound of the sequence that takes most units, with a random end.
 
     With the weights 1/value - 1/next value of its prefixes a unit earns the same whenever it is
     sold, so the seller cannot do better than :math:`k`, and OPT is W (see `subproblems.chains`).
@@ -23,8 +23,6 @@ def hardest_chain(
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the formula is fast and nothing is drawn.
 
     Raises
     ------

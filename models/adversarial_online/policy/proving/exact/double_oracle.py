@@ -13,7 +13,9 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, TracePoint
 
 from ...instance import (
@@ -45,16 +47,23 @@ MOST_HISTORIES = 200_000
 PATIENCE = 12
 
 
+@method(
+    kind="exact",
+    reference="McMahan, Gordon and Blum 2003; Bosansky et al. 2014",
+    formulation="double_oracle",
+    backend="highs",
+)
 def double_oracle(
     instance: AdversarialOnlinePolicyInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     seller: Literal["tree", "share"] = "tree",
     oracle: Literal["dp", "milp"] = "dp",
     rounds: int = 1000,
 ) -> MethodOutcome:
-    r"""Return a policy whose worst sequence is no worse than the best response allows.
+    r"""Program (2) on few sequences, to which worst sequences are added.
+
+    Return a policy whose worst sequence is no worse than the best response allows.
 
     The game is played on few sequences by the program (2). Its optimal policy is extended to all
     histories; the worst sequence for it joins the program. The program's duals are a lottery over
@@ -66,8 +75,6 @@ def double_oracle(
     instance : AdversarialOnlinePolicyInstance
     limits : Limits
         `time_s` stops between two rounds, `rel_gap` closes the bracket earlier.
-    rng
-        Draws the seed of HiGHS, for the integer programs.
     seller : "tree" or "share", default "tree"
         A sale probability of every history; or a share of OPT that is kept, for ratio games whose
         histories nobody can list. Its worst sequence is found by dynamic programming.
@@ -90,6 +97,7 @@ def double_oracle(
     Double-Oracle Algorithm for Zero-Sum Extensive-Form Games with Imperfect Information", Journal
     of Artificial Intelligence Research 51 (2014) 829-866.
     """
+    rng = fixed_rng()
     if rounds < 1:
         raise ModelRefused(f"rounds: {rounds}, expected at least 1")
     if seller == "tree":

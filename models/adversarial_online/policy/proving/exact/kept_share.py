@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import (
     AdversarialOnlinePolicyInstance,
@@ -15,10 +14,11 @@ from ...subproblems.chains import certificate_of_chain, optimal_ratio
 from ...subproblems.sizes import check_kept_share
 
 
-def kept_share(
-    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the policy that keeps ALG at :math:`\rho\,OPT`, for the largest share that lasts.
+@method(kind="exact", reference="this project", formulation="kept_share")
+def kept_share(instance: AdversarialOnlinePolicyInstance) -> MethodOutcome:
+    r"""Keeps the welfare at a share of the offline optimum; closed form.
+
+    Return the policy that keeps ALG at :math:`\rho\,OPT`, for the largest share that lasts.
 
     A buyer of value v gets a unit with the probability :math:`\rho (1 - w/v)^+`, where w is the
     k-th largest value before her. Its ratio is the least of all policies,
@@ -31,8 +31,6 @@ def kept_share(
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
-    limits, rng
-        Not used: the formula is fast and nothing is drawn.
 
     Notes
     -----

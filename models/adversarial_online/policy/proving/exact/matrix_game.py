@@ -14,6 +14,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, TracePoint
 
 from ....subproblems.offline import largest
@@ -136,14 +137,19 @@ class LotteryProgram:
         )
 
 
+@method(
+    kind="approximation",
+    reference="section 5.4 of the notes, reconstructed",
+    formulation="matrix_game",
+    backend="highs",
+)
 def matrix_game(
     instance: AdversarialOnlinePolicyInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     rounds: int = 1000,
 ) -> MethodOutcome:
-    r"""Return the best lottery over all non-decreasing tables of the grid.
+    r"""Best lottery over non-decreasing tables; sequences by dynamic programming.
 
     Rows are the tables, enumerated; columns are sequences, to which the worst one for the lottery
     found is added until none is worse. It is found by dynamic programming over all sequences. For
@@ -156,8 +162,6 @@ def matrix_game(
     instance : AdversarialOnlinePolicyInstance
     limits : Limits
         `time_s` stops between two rounds, `rel_gap` closes the game earlier.
-    rng
-        Not used: nothing is drawn.
     rounds : int, default 1000
 
     Raises

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import AdversarialOnlinePolicyInstance
@@ -11,10 +10,11 @@ from .double_oracle import double_oracle
 from .kept_share import kept_share
 
 
-def minimax(
-    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return an optimal policy: `kept_share` for ratios without predictions, else `double_oracle`.
+@method(kind="exact", reference="this project", formulation="minimax")
+def minimax(instance: AdversarialOnlinePolicyInstance, limits: Limits) -> MethodOutcome:
+    """Keeps a share of OPT where that is optimal, else the double oracle.
+
+    Return an optimal policy: `kept_share` for ratios without predictions, else `double_oracle`.
 
     Raises
     ------
@@ -22,5 +22,5 @@ def minimax(
         If neither is made for the instance.
     """
     if instance.payoff == "ratio" and not instance.predictions:
-        return kept_share(instance, limits, rng)
-    return double_oracle(instance, limits, rng)
+        return kept_share(instance)
+    return double_oracle(instance, limits)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from ...instance import AdversarialOnlineRunInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, requests: int = 24, units: int = 6, spread: float = 10.0
 ) -> AdversarialOnlineRunInstance:
-    """Return a few buyers whose values drift upward."""
+    """A few buyers whose values drift upward."""
     return upward_drift(rng, requests=requests, units=units, spread=spread, noise=0.35)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -32,12 +35,16 @@ def paper(
     spread: float = 10.0,
     levels: int = 9,
 ) -> AdversarialOnlineRunInstance:
-    """Return independent values on a geometric grid that the seller knows (reconstructed)."""
+    """Independent values on a geometric grid; the paper's settings are not known.
+
+    Return independent values on a geometric grid that the seller knows (reconstructed).
+    """
     grid = _grid(spread, levels)
     values = [grid[j] for j in rng.integers(0, levels, size=requests).tolist()]
     return _instance(units, values, grid[0], grid[-1], levels=tuple(grid))
 
 
+@generator()
 def iid(
     rng: np.random.Generator,
     *,
@@ -46,7 +53,10 @@ def iid(
     spread: float = 10.0,
     law: str = "uniform",
 ) -> AdversarialOnlineRunInstance:
-    """Return independent values from 1 to `spread`: uniform, lognormal or Pareto, clipped."""
+    """Independent values: uniform, lognormal or Pareto, clipped.
+
+    Return independent values from 1 to `spread`: uniform, lognormal or Pareto, clipped.
+    """
     if law == "uniform":
         values = rng.uniform(1, spread, size=requests)
     elif law == "lognormal":
@@ -58,6 +68,7 @@ def iid(
     return _clipped(units, values, spread)
 
 
+@generator()
 def upward_drift(
     rng: np.random.Generator,
     *,
@@ -66,13 +77,17 @@ def upward_drift(
     spread: float = 10.0,
     noise: float = 0.2,
 ) -> AdversarialOnlineRunInstance:
-    """Return values that grow geometrically from 1 to `spread`, times lognormal noise."""
+    """Values that grow over the stream, with noise.
+
+    Return values that grow geometrically from 1 to `spread`, times lognormal noise.
+    """
     import numpy as np
 
     drift = spread ** np.linspace(0, 1, requests)
     return _clipped(units, drift * rng.lognormal(0, noise, size=requests), spread)
 
 
+@generator()
 def burst_low_then_high(
     rng: np.random.Generator,
     *,
@@ -81,7 +96,10 @@ def burst_low_then_high(
     spread: float = 10.0,
     burst_share: float = 0.25,
 ) -> AdversarialOnlineRunInstance:
-    """Return values near 1, and for the last part of the stream values near `spread`."""
+    """Low values first, then a burst of high ones.
+
+    Return values near 1, and for the last part of the stream values near `spread`.
+    """
     if not 0 <= burst_share <= 1:
         raise InputError(f"burst_share: {burst_share}, expected from 0 to 1")
     burst = round(burst_share * requests)
@@ -90,6 +108,7 @@ def burst_low_then_high(
     return _clipped(units, values, spread)
 
 
+@generator(summary="k buyers of each level of a geometric grid, from the lowest")
 def adversarial_chain(
     rng: np.random.Generator, *, units: int = 10, spread: float = 4.0, levels: int = 5
 ) -> AdversarialOnlineRunInstance:
@@ -107,10 +126,13 @@ def adversarial_chain(
     )
 
 
+@generator()
 def worst_for_finite_k(
     rng: np.random.Generator, *, units: int = 8, spread: float = 4.0
 ) -> AdversarialOnlineRunInstance:
-    """Return the worst stream for the optimal table of k units: its prices, then k times U.
+    """The worst stream for the optimal table of k units.
+
+    Return the worst stream for the optimal table of k units: its prices, then k times U.
 
     The table sells all units at their prices, and its ratio is the least possible one. Nothing is
     drawn.
@@ -124,6 +146,7 @@ def worst_for_finite_k(
     return _instance(units, [*map(float, table), *[spread] * units], low, high)
 
 
+@generator()
 def bid_trace(
     rng: np.random.Generator,
     *,
@@ -133,7 +156,10 @@ def bid_trace(
     types: int = 6,
     spread: float = 10.0,
 ) -> AdversarialOnlineRunInstance:
-    """Return bundles of up to three units of each resource; a unit is worth 1 to `spread`."""
+    """Bundles of several resources, with values for each unit.
+
+    Return bundles of up to three units of each resource; a unit is worth 1 to `spread`.
+    """
     import numpy as np
 
     kinds = rng.integers(0, 4, size=(types, resources))

@@ -13,6 +13,7 @@ from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
 from ...instance import AdversarialOnlineRunInstance
 
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 _VALUE = "value"
 
 
+@importer(
+    name="bids-csv",
+    help={
+        "capacity": "units of each resource, such as 10 or gpus=8,memory=64",
+        "value_min": "of a unit; the least one of the file by default",
+        "value_max": "of a unit; the largest one of the file by default",
+    },
+)
 def bids_csv(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -30,7 +39,9 @@ def bids_csv(
     value_min: float | None = None,
     value_max: float | None = None,
 ) -> ImportOutcome:
-    """Make a stream of each CSV file, whose rows are bids in their order.
+    """CSV files with a column value, and one of units for every resource.
+
+    Make a stream of each CSV file, whose rows are bids in their order.
 
     Parameters
     ----------

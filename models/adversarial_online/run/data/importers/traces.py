@@ -26,6 +26,7 @@ from gadgetopt.pieces.traces import (
     read_philly,
     rejections,
 )
+from gadgetopt.system.declaring import importer
 
 from ...instance import AdversarialOnlineRunInstance
 
@@ -33,6 +34,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_HELP = {
+    "gpus": "for sale",
+    "requests": "the first ones of the trace; all by default",
+    "shortest_s": "jobs that run shorter are left out; with weight 1 the least value of a GPU",
+    "longest_s": "jobs that run longer are left out",
+    "largest_weight": "weights are drawn from 1 to this whole number",
+}
+
+
+@importer(help=_HELP)
 def philly(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -44,7 +55,7 @@ def philly(
     largest_weight: int = 5,
     virtual_cluster: str | None = None,
 ) -> ImportOutcome:
-    """Make a stream of condensed Philly traces.
+    """The condensed Philly trace: value = weight x work, demand = GPUs.
 
     Parameters
     ----------
@@ -77,6 +88,7 @@ def philly(
     return _stream("philly", read_philly, files, rng, options)
 
 
+@importer(help=_HELP)
 def muri(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -88,7 +100,10 @@ def muri(
     largest_weight: int = 5,
     virtual_cluster: str | None = None,
 ) -> ImportOutcome:
-    """Make a stream of traces of the Muri simulator; see `philly` for the options."""
+    """Traces of the Muri simulator: value = weight x work, demand = GPUs.
+
+    Make a stream of traces of the Muri simulator; see `philly` for the options.
+    """
     options = {
         "gpus": gpus,
         "requests": requests,

@@ -8,15 +8,15 @@ import numpy as np
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import AdversarialOnlineRunCertificate, AdversarialOnlineRunInstance
 
 
-def hindsight_prices(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the bound of the best prices."""
+@method(kind="relaxation", reference="section 3 (reconstructed)", formulation="hindsight_prices")
+def hindsight_prices(instance: AdversarialOnlineRunInstance, limits: Limits) -> MethodOutcome:
+    """The prices that prove most: by sorting, or duals of the linear relaxation."""
     clock = Clock(limits)
     with clock.phase("prices"):
         prices = best_prices(instance, clock)

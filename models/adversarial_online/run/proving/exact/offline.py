@@ -11,6 +11,7 @@ import numpy as np
 from gadgetopt.errors import SolverError
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...formulations import packing
@@ -35,10 +36,9 @@ FINE = 2**10
 BEAM = 2_000
 
 
-def offline(
-    instance: AdversarialOnlineRunInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve (P).
+@method(kind="exact", reference="(P)", formulation="offline")
+def offline(instance: AdversarialOnlineRunInstance, limits: Limits) -> MethodOutcome:
+    """The all-knowing seller: by sorting, by dynamic programming, or by HiGHS.
 
     1. The best prices, by sorting or by HiGHS's linear program, and requests accepted greedily in
        the order of their gain over these prices. Of units of one resource this is optimal.

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,13 +14,18 @@ if TYPE_CHECKING:
     from ...instance import AdversarialOnlineSequenceInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, units: int = 3, levels: int = 5, horizon: int = 8
 ) -> AdversarialOnlineSequenceInstance:
-    """Return random non-decreasing prices, the first of which everybody pays."""
+    """Random non-decreasing prices of three units, five values.
+
+    Return random non-decreasing prices, the first of which everybody pays.
+    """
     return random_table(rng, units=units, levels=levels, horizon=horizon, monotone=True)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -28,7 +34,9 @@ def paper(
     horizon: int = 20,
     spread: int = 4,
 ) -> AdversarialOnlineSequenceInstance:
-    """Return the exponential price on a geometric grid of values from 1 to `spread`.
+    """The exponential price, geometric values (reconstructed settings).
+
+    Return the exponential price on a geometric grid of values from 1 to `spread`.
 
     The paper's own settings are not known; these are the notes' (reconstructed). Nothing is drawn.
     """
@@ -44,6 +52,7 @@ def paper(
     return _instance(units, grid, horizon, (of_table(table),))
 
 
+@generator()
 def random_table(
     rng: np.random.Generator,
     *,
@@ -52,7 +61,10 @@ def random_table(
     horizon: int = 10,
     monotone: bool = False,
 ) -> AdversarialOnlineSequenceInstance:
-    """Return prices drawn from the values; the first is the least, so that the ratio is finite."""
+    """Prices drawn from the values, in any order or non-decreasing.
+
+    Return prices drawn from the values; the first is the least, so that the ratio is finite.
+    """
     from ....subproblems.prices import of_table
 
     if levels < 1 or levels > 100:
@@ -64,6 +76,7 @@ def random_table(
     return _instance(units, grid, horizon, (of_table(table),))
 
 
+@generator()
 def one_seed(
     rng: np.random.Generator,
     *,
@@ -72,7 +85,7 @@ def one_seed(
     horizon: int = 12,
     spread: int = 4,
 ) -> AdversarialOnlineSequenceInstance:
-    """Return the lottery over tables that one seed draws from the exponential price."""
+    """The exponential price with one random seed: a lottery over tables."""
     from ....subproblems.curves import (
         exponential_limits,
         one_seed_lottery,
@@ -84,6 +97,7 @@ def one_seed(
     return _instance(units, grid, horizon, one_seed_lottery(grid, limits, units))
 
 
+@generator()
 def resources(
     rng: np.random.Generator,
     *,
@@ -92,7 +106,10 @@ def resources(
     types: int = 4,
     horizon: int = 5,
 ) -> AdversarialOnlineSequenceInstance:
-    """Return rising prices of several resources; no bundle is refused when nothing is sold."""
+    """Several resources with rising prices, bundles of random demands.
+
+    Return rising prices of several resources; no bundle is refused when nothing is sold.
+    """
     from ....subproblems.prices import PostedPrices
     from ...instance import (
         AdversarialOnlineSequenceInstance,

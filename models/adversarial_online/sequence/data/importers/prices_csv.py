@@ -18,6 +18,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
 from ....subproblems.prices import of_table
 from ...instance import (
@@ -31,6 +32,16 @@ if TYPE_CHECKING:
 _COLUMN = "price"
 
 
+@importer(
+    name="prices-csv",
+    help={
+        "value_min": "the least value that a buyer may have",
+        "value_max": "the largest one",
+        "tick": "values are whole multiples of it, besides value_min and value_max",
+        "horizon": "buyers at most; twice the units by default, enough for rising prices",
+        "payoff": "ratio or regret",
+    },
+)
 def prices_csv(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -41,7 +52,9 @@ def prices_csv(
     horizon: int | None = None,
     payoff: str = "ratio",
 ) -> ImportOutcome:
-    """Make an instance of each CSV file with the column `price`.
+    """CSV files with a column price, one row for every unit in the order of sale.
+
+    Make an instance of each CSV file with the column `price`.
 
     Parameters
     ----------

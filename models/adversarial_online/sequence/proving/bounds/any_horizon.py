@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ....subproblems.adversary import worst_sequence
@@ -18,10 +17,9 @@ from ..certificate import (
 )
 
 
-def any_horizon(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the worst ratio or regret over sequences of any length, which is an upper bound.
+@method(kind="relaxation", reference="this project", formulation="any_horizon")
+def any_horizon(instance: AdversarialOnlineSequenceInstance, limits: Limits) -> MethodOutcome:
+    """The ratio or regret of sequences of any length: the horizon is left out.
 
     A request that is of use is sold or served offline, so there are at most as many as there are
     units on both sides, and the dynamic program ends. Its certificate is one table, whatever N.
@@ -31,8 +29,6 @@ def any_horizon(
     instance : AdversarialOnlineSequenceInstance
     limits : Limits
         `time_s` stops after a request of a dynamic program, without a bound.
-    rng
-        Not used: nothing is drawn.
 
     Raises
     ------

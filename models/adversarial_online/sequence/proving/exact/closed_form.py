@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import (
     AdversarialOnlineSequenceInstance,
@@ -24,10 +23,11 @@ from ..certificate import AdversarialOnlineSequenceCertificate
 MOST_STEPS = 10**6
 
 
-def closed_form(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return a worst sequence of one non-decreasing table, if :math:`N \ge 2k`.
+@method(kind="exact", reference="standard theory, reconstructed", formulation="closed_form")
+def closed_form(instance: AdversarialOnlineSequenceInstance) -> MethodOutcome:
+    r"""Cheapest sales to every state, then k requests just below the next price.
+
+    Return a worst sequence of one non-decreasing table, if :math:`N \ge 2k`.
 
     For every number i of units sold: the cheapest requests that buy them, then k requests of the
     largest level below :math:`\varphi_i`, or of the largest level at all once i = k.
@@ -35,8 +35,6 @@ def closed_form(
     Parameters
     ----------
     instance : AdversarialOnlineSequenceInstance
-    limits, rng
-        Not used: the formula is fast and nothing is drawn.
 
     Notes
     -----

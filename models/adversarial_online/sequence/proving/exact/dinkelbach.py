@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...formulations import (
@@ -37,16 +37,18 @@ Solved = tuple[SolverOutcome, AdversarialOnlineSequenceSolution | None, Number |
 Solver = Callable[[int, int, Limits], Solved]
 
 
-def dinkelbach_highs(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return a worst sequence by (3) and HiGHS, for demands of one unit of one resource.
+@method(kind="exact", reference="(3), reconstructed", formulation="posted_prices", backend="highs")
+def dinkelbach_highs(instance: AdversarialOnlineSequenceInstance, limits: Limits) -> MethodOutcome:
+    """Integer program (3) under Dinkelbach, by HiGHS.
+
+    Return a worst sequence by (3) and HiGHS, for demands of one unit of one resource.
 
     Raises
     ------
     ModelRefused
         If demands are not of one unit of one resource, or the model is too large.
     """
+    rng = fixed_rng()
     seed = seed_of(rng)
 
     def solve(p: int, q: int, left: Limits) -> Solved:
@@ -58,16 +60,23 @@ def dinkelbach_highs(
     return _dinkelbach(instance, limits, solve)
 
 
+@method(
+    kind="exact",
+    reference="section 5.3 of the notes, reconstructed",
+    formulation="resources",
+    backend="highs",
+)
 def dinkelbach_resources(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
+    instance: AdversarialOnlineSequenceInstance, limits: Limits
 ) -> MethodOutcome:
-    """Return a worst sequence by (R1)-(R9) and HiGHS, for several resources.
+    """Integer program of several resources under Dinkelbach, by HiGHS.
 
     Raises
     ------
     ModelRefused
         If the policy is a lottery, or the model is too large.
     """
+    rng = fixed_rng()
     seed = seed_of(rng)
 
     def solve(p: int, q: int, left: Limits) -> Solved:
@@ -79,16 +88,20 @@ def dinkelbach_resources(
     return _dinkelbach(instance, limits, solve)
 
 
-def dinkelbach_cpsat(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return a worst sequence by (C1)-(C5) and CP-SAT, for demands of one unit of one resource.
+@method(
+    kind="exact", reference="(3), reconstructed", formulation="posted_prices_cp", backend="cpsat"
+)
+def dinkelbach_cpsat(instance: AdversarialOnlineSequenceInstance, limits: Limits) -> MethodOutcome:
+    """Constraint program of (3) under Dinkelbach, by CP-SAT.
+
+    Return a worst sequence by (C1)-(C5) and CP-SAT, for demands of one unit of one resource.
 
     Raises
     ------
     ModelRefused
         If demands are not of one unit of one resource, or amounts do not fit into 64 bits.
     """
+    rng = fixed_rng()
     seed = seed_of(rng)
 
     def solve(p: int, q: int, left: Limits) -> Solved:

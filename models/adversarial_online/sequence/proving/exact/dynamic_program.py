@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ....subproblems.adversary import worst_sequence
@@ -21,10 +20,11 @@ from ..certificate import (
 )
 
 
-def dynamic_program(
-    instance: AdversarialOnlineSequenceInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return a worst sequence, with a potential that proves it.
+@method(kind="exact", reference="this project", formulation="dynamic_program")
+def dynamic_program(instance: AdversarialOnlineSequenceInstance, limits: Limits) -> MethodOutcome:
+    r"""Dynamic program over units sold and units an offline seller has taken, Dinkelbach.
+
+    Return a worst sequence, with a potential that proves it.
 
     Dinkelbach's iteration: at a ratio p/q the dynamic program finds the sequence with the largest
     :math:`q\,OPT - p\,ALG`. If that is 0, no sequence has a larger ratio; else the sequence's own
@@ -36,8 +36,6 @@ def dynamic_program(
     instance : AdversarialOnlineSequenceInstance
     limits : Limits
         `time_s` stops after a request of a dynamic program; the best sequence so far is returned.
-    rng
-        Not used: nothing is drawn.
 
     Notes
     -----

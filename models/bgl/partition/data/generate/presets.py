@@ -10,6 +10,7 @@ import networkx as nx
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,17 +18,24 @@ if TYPE_CHECKING:
     from ...instance import BglPartitionInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, nodes: int = 64, parts: int = 4, train_share: float = 0.25
 ) -> BglPartitionInstance:
-    """Return a graph of as many communities as parts, which every exact route closes."""
+    """A small graph of four communities.
+
+    Return a graph of as many communities as parts, which every exact route closes.
+    """
     return planted(rng, nodes=nodes, inside=4.0, outside=1.0, parts=parts, train_share=train_share)
 
 
+@generator()
 def paper(
     rng: np.random.Generator, *, nodes: int = 2000, parts: int = 8, train_share: float = 0.08
 ) -> BglPartitionInstance:
-    """Return a graph of the mean degree and the share of training nodes of ogbn-products.
+    """2,000 nodes of degree 25, the paper's fan-outs 15, 10, 5, for 8 servers.
+
+    Return a graph of the mean degree and the share of training nodes of ogbn-products.
 
     The fan-outs are the paper's, 15, 10 and 5; the graph is a planted partition of far fewer nodes
     (reconstructed).
@@ -45,6 +53,7 @@ def paper(
     )
 
 
+@generator()
 def planted(
     rng: np.random.Generator,
     *,
@@ -57,7 +66,9 @@ def planted(
     node_imbalance: float = 0.0,
     train_imbalance: float = 0.0,
 ) -> BglPartitionInstance:
-    """Return a planted partition: communities of nearly equal size, one for each part.
+    """Planted partition: so many neighbours within a community, so many beyond.
+
+    Return a planted partition: communities of nearly equal size, one for each part.
 
     Parameters
     ----------
@@ -86,6 +97,7 @@ def planted(
     )
 
 
+@generator()
 def geometric(
     rng: np.random.Generator,
     *,
@@ -97,13 +109,17 @@ def geometric(
     node_imbalance: float = 0.0,
     train_imbalance: float = 0.0,
 ) -> BglPartitionInstance:
-    """Return a random geometric graph: points of the unit square within a radius of each other."""
+    """Points in the unit square, neighbours within a radius.
+
+    Return a random geometric graph: points of the unit square within a radius of each other.
+    """
     graph = nx.random_geometric_graph(nodes, radius, seed=_seed(rng))
     return _instance(
         rng, nodes, graph.edges, parts, train_share, fanouts, node_imbalance, train_imbalance
     )
 
 
+@generator()
 def powerlaw_cluster(
     rng: np.random.Generator,
     *,
@@ -116,7 +132,10 @@ def powerlaw_cluster(
     node_imbalance: float = 0.0,
     train_imbalance: float = 0.0,
 ) -> BglPartitionInstance:
-    """Return a graph of power-law degrees in which some new edges close triangles."""
+    """Power-law degrees with triangles (Holme and Kim).
+
+    Return a graph of power-law degrees in which some new edges close triangles.
+    """
     if not 1 <= edges_per_node <= nodes or not 0 <= triangles <= 1:
         raise InputError("edges_per_node: expected 1 to the number of nodes, triangles 0 to 1")
     graph = nx.powerlaw_cluster_graph(nodes, edges_per_node, triangles, seed=_seed(rng))
@@ -125,6 +144,7 @@ def powerlaw_cluster(
     )
 
 
+@generator()
 def caveman(
     rng: np.random.Generator,
     *,
@@ -136,7 +156,10 @@ def caveman(
     node_imbalance: float = 0.0,
     train_imbalance: float = 0.0,
 ) -> BglPartitionInstance:
-    """Return a connected caveman graph: a ring of cliques, numbered at random."""
+    """A ring of cliques, one edge of each leading to the next.
+
+    Return a connected caveman graph: a ring of cliques, numbered at random.
+    """
     if clique_nodes < 2:
         raise InputError(f"clique_nodes: {clique_nodes}, expected at least 2")
     graph = nx.connected_caveman_graph(cliques, clique_nodes)

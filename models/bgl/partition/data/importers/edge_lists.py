@@ -12,6 +12,7 @@ import numpy as np
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
+from gadgetopt.system.declaring import importer
 
 from ...instance import MOST_NODES
 from .matrix_market import (
@@ -43,8 +44,23 @@ class OgbCsvOptions(EdgeListOptions):
     """Options of `ogb_csv`."""
 
 
+_HELP = {
+    "train_share": "share of the nodes that are drawn as training nodes, without a train_file",
+    "weights": "requests or edge",
+}
+
+
+@importer(
+    name="edge-list",
+    options=EdgeListOptions,
+    help={
+        **_HELP,
+        "train_file": "training nodes, one number a line, plain or gzip",
+        "directed": "true: the first node of a line samples the second",
+    },
+)
 def edge_list(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make an instance of each file of edges, plain or gzip.
+    """Two node numbers a line, plain or gzip; SNAP's and KONECT's files, Matrix Market.
 
     Lines that begin with # or % are comments, as in SNAP's files; columns are separated by blanks,
     tabs, commas or semicolons, and those after the second are not read. A square sparse matrix of
@@ -69,6 +85,12 @@ def edge_list(files: Sequence[Path], rng: np.random.Generator, **options: Any) -
     return imported("edge-list", jobs, rng)
 
 
+@importer(
+    name="ogb-csv",
+    summary="raw/edge.csv.gz of the Open Graph Benchmark, with the folders around it",
+    options=OgbCsvOptions,
+    help={**_HELP, "train_file": "else train.csv.gz of the folder split, if there is one"},
+)
 def ogb_csv(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make an instance of each dataset folder of the Open Graph Benchmark, or its edge.csv.gz.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
 from ...instance import MOST_NODES
 from .edge_lists import (
@@ -33,8 +34,19 @@ class MetisGraphOptions(GraphOptions):
     """Options of `metis_graph`."""
 
 
+@importer(
+    name="metis-graph",
+    options=MetisGraphOptions,
+    help={
+        "train_share": "share of the nodes that are drawn as training nodes, without a train_file",
+        "train_file": "training nodes, one number a line, plain or gzip",
+        "weights": "requests or edge",
+    },
+)
 def metis_graph(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make an instance of each graph file of METIS, plain or gzip.
+    """Graph files of METIS; their weights are left out.
+
+    Make an instance of each graph file of METIS, plain or gzip.
 
     The first line that is no comment (%) has the numbers of nodes and edges, and perhaps a format
     and a number of node weights; line v after it the neighbours of node v, counted from 1, each

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import BglPartitionInstance
@@ -20,10 +19,15 @@ from ..cut_lp import CutLp
 from ..cut_separation import separate
 
 
-def cut_bound(
-    instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the bound of the linear program over pairs when no violated cut is found any more.
+@method(
+    kind="relaxation",
+    reference="Barahona and Mahjoub 1986; Ferreira et al. 1998",
+    formulation="cuts",
+)
+def cut_bound(instance: BglPartitionInstance, limits: Limits) -> MethodOutcome:
+    """The linear program over pairs of nodes, with cycles, trees, stars and cliques.
+
+    Return the bound of the linear program over pairs when no violated cut is found any more.
 
     Cycles are separated exactly, stars and cliques greedily.
 
@@ -32,8 +36,6 @@ def cut_bound(
     instance : BglPartitionInstance
     limits : Limits
         `time_s` ends it with the bound of the cuts so far.
-    rng : numpy.random.Generator
-        Not used: nothing is drawn.
 
     Raises
     ------

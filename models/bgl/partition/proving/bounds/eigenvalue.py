@@ -20,6 +20,7 @@ from scipy.linalg import eigvalsh
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import BglPartitionInstance
@@ -39,6 +40,11 @@ STILL, LEAST_SWEEPS = 1e-7, 20
 DIGITS = 40
 
 
+@method(
+    kind="relaxation",
+    reference="Donath and Hoffman 1973; Goemans and Williamson 1995",
+    formulation="eigenvalue",
+)
 def eigenvalue(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -46,7 +52,7 @@ def eigenvalue(
     *,
     sweeps: int = 200,
 ) -> MethodOutcome:
-    """Return the semidefinite bound.
+    """The semidefinite bound on balanced partitions, checked in whole numbers.
 
     Parameters
     ----------

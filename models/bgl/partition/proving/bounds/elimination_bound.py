@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import BglPartitionInstance
@@ -19,21 +18,23 @@ from ..elimination_order import narrow_order
 from ..terms import terms_of
 
 
+@method(
+    kind="relaxation",
+    reference="this project, after Dechter's mini-buckets 1997",
+    formulation="elimination",
+)
 def elimination_bound(
     instance: BglPartitionInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     most_states: int = 100_000,
 ) -> MethodOutcome:
-    """Return the bound of an elimination; where it forgets nothing, that is the optimum up to C.
+    """Elimination that forgets frontier nodes where partial partitions are too many.
 
     Parameters
     ----------
     instance : BglPartitionInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used: nothing is drawn.
     most_states : int, default 100,000
         Partial partitions kept in a step; where there are more, frontier nodes are forgotten.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import BglPartitionInstance
@@ -19,10 +18,13 @@ from ..certificate.check import (
 MOST_STEPS = 12
 
 
-def isolating_cuts(
-    instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the bound of the isolating cuts.
+@method(
+    kind="relaxation",
+    reference="this project, after Dahlhaus et al. 1994",
+    formulation="isolating_cuts",
+)
+def isolating_cuts(instance: BglPartitionInstance, limits: Limits) -> MethodOutcome:
+    r"""Minimum cuts around every training node, at prices of balance.
 
     For every training node t the price :math:`\lambda` is sought that maximises the concave
 

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import BglPartitionInstance
@@ -52,23 +53,25 @@ LP_SHARE = 0.5
 APART = 1e-3
 
 
+@method(
+    kind="relaxation",
+    reference="Frieze and Jerrum 1997; Karisch and Rendl 1998",
+    formulation="semidefinite",
+)
 def semidefinite(
     instance: BglPartitionInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     rounds: int = 4,
     iterations: int = 400,
 ) -> MethodOutcome:
-    """Return the semidefinite bound with cuts, or that of the cuts alone where it is the better.
+    """The semidefinite bound with the cuts as rows, checked in whole numbers.
 
     Parameters
     ----------
     instance : BglPartitionInstance
     limits : Limits
         The linear program gets half of `time_s`.
-    rng : numpy.random.Generator
-        Not used: nothing is drawn.
     rounds : int, default 4
         How often violated cuts are added.
     iterations : int, default 400

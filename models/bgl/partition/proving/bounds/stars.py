@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import BglPartitionInstance
 from ..certificate.check import (
@@ -13,10 +12,11 @@ from ..certificate.check import (
 )
 
 
-def stars(
-    instance: BglPartitionInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return what stars lose that are larger than a part.
+@method(kind="relaxation", reference="this project", formulation="stars")
+def stars(instance: BglPartitionInstance) -> MethodOutcome:
+    """The lightest neighbours of nodes with more than fit into a part.
+
+    Return what stars lose that are larger than a part.
 
     A node of d neighbours with weight loses the d - (C - 1) lightest, and likewise of its training
     neighbours. Every pair is counted in the star of one of its nodes. It is 0 unless parts are

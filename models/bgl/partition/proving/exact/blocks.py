@@ -8,6 +8,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...algorithms.coarsening import grow_blocks
@@ -21,6 +22,7 @@ from ...instance import (
 )
 
 
+@method(kind="heuristic", reference="(2) on contracted blocks")
 def blocks(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -28,7 +30,7 @@ def blocks(
     *,
     most_blocks: int = 60,
 ) -> MethodOutcome:
-    """Return the best partition whose parts are unions of BGL's blocks.
+    """The best partition that keeps BGL's blocks together (native CP-SAT).
 
     It is a restriction: its cost bounds the optimum from above. Where blocks cannot be divided
     within the caps there is none.

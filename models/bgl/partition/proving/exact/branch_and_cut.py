@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...heuristics.multi_start import best_start
@@ -21,6 +22,7 @@ from .cases import Cases
 from .ladder import elimination
 
 
+@method(kind="exact", reference="this project, after Ferreira et al. 1998", formulation="cuts")
 def branch_and_cut(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -28,7 +30,9 @@ def branch_and_cut(
     *,
     starts: int = 1,
 ) -> MethodOutcome:
-    """Solve an instance exactly by cuts and cases; where these end early, by eliminations.
+    """Cycle, tree, star and clique inequalities, branching on pairs of training nodes.
+
+    Solve an instance exactly by cuts and cases; where these end early, by eliminations.
 
     Parameters
     ----------

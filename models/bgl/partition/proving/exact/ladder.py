@@ -13,6 +13,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...formulations.clauses import (
@@ -58,6 +59,7 @@ NEXT_SHARE = 0.25
 FIRST_SWEEPS, MORE_SWEEPS, MOST_PROPOSALS, ANNEALING_SHARE = 1_000, 4, 2 * 10**8, 0.5
 
 
+@method(kind="exact", reference="this project", formulation="elimination")
 def elimination(
     instance: BglPartitionInstance,
     limits: Limits,
@@ -66,7 +68,7 @@ def elimination(
     starts: int = 1,
     most_states: int = 2**21,
 ) -> MethodOutcome:
-    """Solve an instance exactly.
+    """Multi-start, elimination of the training nodes, cuts, CP-SAT for what is left.
 
     1. BGL's partition from some random starts, refined, and a short annealing.
     2. Elimination of the training nodes (`elimination.py`), leaving out what costs as much as the

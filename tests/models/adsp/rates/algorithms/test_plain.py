@@ -1,11 +1,9 @@
 """The method `adsp` is the printed one."""
 
-import numpy as np
 import pytest
 
 from gadgetopt.models.adsp.rates.algorithms import plain
 from gadgetopt.models.adsp.rates.algorithms.climb import adsp
-from gadgetopt.system.result import Limits
 
 from ..brute_force import KINDS, random_instance
 
@@ -14,5 +12,5 @@ from ..brute_force import KINDS, random_instance
 def test_the_method_stops_where_the_printed_search_stops(kind):
     for seed in range(60):
         instance = random_instance(seed, kind)
-        found = adsp(instance, Limits(), np.random.default_rng(0)).solution
+        found = adsp(instance).solution
         assert found == plain.adsp(instance)

@@ -7,7 +7,6 @@ import numpy as np
 
 from gadgetopt.models.adversarial_online.policy.algorithms import plain
 from gadgetopt.models.adversarial_online.policy.algorithms.share_policy import share_policy
-from gadgetopt.system.result import Limits
 
 from ..brute_force import game, random_game
 
@@ -19,7 +18,7 @@ def test_the_fast_lottery_is_the_printed_one():
         expected = defaultdict(Fraction)
         for chance, table in plain.share_policy(instance):
             expected[table] += chance
-        fast = share_policy(instance, Limits(), rng).solution
+        fast = share_policy(instance).solution
         assert {posted.prices[0]: posted.probability for posted in fast.lottery} == expected
 
 

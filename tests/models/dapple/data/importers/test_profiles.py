@@ -12,7 +12,6 @@ from gadgetopt.models.dapple.data.importers.profiles import (
     dnn_partitioning,
     pipedream,
 )
-from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)
 DATA = Path(__file__).parents[5] / "shared" / "data"
@@ -107,7 +106,7 @@ def test_data_parallelism_on_real_profiles_has_the_published_speedup(
     options = {"global_batch": total, "microbatch": micro, "profile_batch": profiled}
     ((_, instance),) = dapple_profile([path], RNG, **options).instances
     one_gpu = instance.num_microbatches * sum(x.fwd_time_s + x.bwd_time_s for x in instance.layers)
-    iteration = float(data_parallel(instance, Limits(), RNG).claimed_objective)
+    iteration = float(data_parallel(instance).claimed_objective)
     assert one_gpu / iteration == pytest.approx(speedup, abs=1e-4)
 
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.gadget import PROBLEM
@@ -37,7 +38,7 @@ from ...tiny import (
 
 
 def run(method, instance, **parameters):
-    return method(instance, Limits(), np.random.default_rng(0), **parameters)
+    return called(method, instance, Limits(), np.random.default_rng(0), **parameters)
 
 
 def chain(instance):

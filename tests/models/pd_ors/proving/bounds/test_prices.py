@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+from calling import called
 
 from gadgetopt.models.pd_ors.data.generate.presets import paper
 from gadgetopt.models.pd_ors.formulations import columns
@@ -37,7 +38,7 @@ BOUNDS = (alone, volume_knapsack, price_bound, column_lp)
 
 
 def proved(instance, method, **parameters):
-    outcome = method(instance, Limits(), np.random.default_rng(0), **parameters)
+    outcome = called(method, instance, Limits(), np.random.default_rng(0), **parameters)
     return check_bound(instance, outcome.certificate)
 
 
@@ -91,7 +92,7 @@ def test_no_prices_bound_less_than_the_optimum(seed):
     for method in BOUNDS:
         assert proved(instance, method) >= best
     assert proved(instance, column_lp, warm_start=False) >= best
-    whole = volume_knapsack(instance, Limits(), np.random.default_rng(0), integral=True)
+    whole = volume_knapsack(instance, Limits(), integral=True)
     if whole.dual_bound is not None:
         assert whole.dual_bound >= best - 1e-6
 
@@ -177,7 +178,7 @@ def test_certificates_of_something_else_are_refused(changes, message):
 
 def test_a_stopped_column_generation_keeps_a_proved_bound():
     instance = paper(np.random.default_rng(1), jobs=10, machines=5, work_scale=0.05)
-    outcome = column_lp(instance, Limits(time_s=0.0), np.random.default_rng(0))
+    outcome = column_lp(instance, Limits(time_s=0.0))
     assert outcome.limit_hit == "time_s"
     assert check_bound(instance, outcome.certificate) > 0
 
@@ -191,7 +192,7 @@ def test_alone_says_why_a_job_can_earn_nothing():
         job(global_batch=1, worker_ps_ratio=2),
     )
     instance = cluster(jobs, [(3,)], 2, ratio="exact")
-    found = alone(instance, Limits(), np.random.default_rng(0)).notes
+    found = alone(instance).notes
     assert found == {
         "job 1": "cannot complete before slot 10, the horizon has 2",
         "job 2": "a worker and its parameter server do not fit",

@@ -39,7 +39,7 @@ def proved(instance, *lines):
 
 
 def solved(instance, time_s=None):
-    return branch_and_price(instance, Limits(time_s=time_s), np.random.default_rng(0))
+    return branch_and_price(instance, Limits(time_s=time_s))
 
 
 def test_without_prices_each_job_is_alone_in_the_cluster():

@@ -45,7 +45,7 @@ from ...tiny_instances import (
 
 def solved(instance, time_s=None):
     """Value and bound of a run, both re-checked."""
-    outcome = branch_and_price(instance, Limits(time_s=time_s), np.random.default_rng(0))
+    outcome = branch_and_price(instance, Limits(time_s=time_s))
     judged = evaluate(instance, outcome.solution)
     assert judged.feasible
     assert judged.objective == pytest.approx(outcome.claimed_objective)
@@ -99,7 +99,7 @@ def test_stopped_runs_keep_a_decision_and_a_bound():
 
 def test_work_beyond_counting_is_refused():
     with pytest.raises(ModelRefused, match="too many to count exactly"):
-        branch_and_price(paper(np.random.default_rng(1)), Limits(), np.random.default_rng(0))
+        branch_and_price(paper(np.random.default_rng(1)), Limits())
 
 
 @pytest.mark.parametrize("seed", range(20))

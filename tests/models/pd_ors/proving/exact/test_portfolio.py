@@ -29,20 +29,20 @@ def ends(instance, outcome):
 
 def test_a_small_contended_instance_is_closed():
     instance = quickstart(np.random.default_rng([21, 7]))
-    value, bound = ends(instance, portfolio(instance, Limits(), np.random.default_rng(0)))
+    value, bound = ends(instance, portfolio(instance, Limits()))
     assert value == pytest.approx(bound, rel=1e-8)
 
 
 def test_a_large_cluster_goes_to_branch_and_check():
     instance = paper(np.random.default_rng(1), jobs=10, machines=20)
-    here = portfolio(instance, Limits(), np.random.default_rng(0))
-    there = branch_and_check(instance, Limits(), np.random.default_rng(0))
+    here = portfolio(instance, Limits())
+    there = branch_and_check(instance, Limits())
     assert (here.solution, here.dual_bound) == (there.solution, there.dual_bound)
 
 
 def test_out_of_time_both_ends_are_the_better_ones():
     instance = desk(np.random.default_rng(2), jobs=16)
-    outcome = portfolio(instance, Limits(time_s=1.0), np.random.default_rng(0))
+    outcome = portfolio(instance, Limits(time_s=1.0))
     value, bound = ends(instance, outcome)
     assert 0 <= value <= bound * (1 + 1e-9)
     assert bound <= sum(float(job.utility.max()) for job in instance.terms.jobs) * (1 + 1e-9)
@@ -57,7 +57,7 @@ def test_what_the_second_part_closes_hit_no_limit(monkeypatch):
     monkeypatch.setattr(
         "gadgetopt.models.pd_ors.proving.exact.portfolio.branch_and_price", out_of_time
     )
-    outcome = portfolio(instance, Limits(time_s=60.0), np.random.default_rng(0))
+    outcome = portfolio(instance, Limits(time_s=60.0))
     value, bound = ends(instance, outcome)
     assert value == pytest.approx(bound, rel=1e-6)
     assert outcome.limit_hit is None

@@ -84,7 +84,7 @@ def test_without_time_nothing_is_placed_and_the_bound_still_holds():
 def test_branch_and_check_finds_the_optima_of_all_columns(seed):
     instance = tiny_instance(seed)
     best = solve_model(columns.build(instance), "highs", Limits(), 0).objective
-    outcome = branch_and_check(instance, Limits(), np.random.default_rng(0))
+    outcome = branch_and_check(instance, Limits())
     assert evaluate(instance, outcome.solution).objective == pytest.approx(best)
     bound = outcome.dual_bound
     if outcome.certificate is not None:

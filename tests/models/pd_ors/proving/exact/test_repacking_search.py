@@ -76,7 +76,7 @@ def test_tiny_optima_are_mostly_met_and_never_passed():
 
 def test_it_starts_from_a_decision_and_is_never_worse():
     instance = desk(np.random.default_rng(4), jobs=20)
-    first = pd_ors(instance, Limits(), np.random.default_rng(0)).solution
+    first = pd_ors(instance, Limits()).solution
     prices = relaxation_prices(instance, Limits())
     search = RepackingSearch(instance, prices, np.random.default_rng(0))
     before, after = evaluate(instance, first), evaluate(instance, search.run(first, Limits(), 200))
@@ -86,7 +86,7 @@ def test_it_starts_from_a_decision_and_is_never_worse():
 
 def test_a_state_is_its_decision_and_packs_again():
     instance = desk(np.random.default_rng(3), jobs=12)
-    first = pd_ors(instance, Limits(), np.random.default_rng(0)).solution
+    first = pd_ors(instance, Limits()).solution
     state, data = state_of(instance, first), data_of(instance)
     assert value_of(data, state) == pytest.approx(evaluate(instance, first).objective)
     for t in range(instance.horizon_slots):

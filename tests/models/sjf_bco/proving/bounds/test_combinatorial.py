@@ -65,10 +65,10 @@ def test_windows_can_exceed_area_and_longest_job():
 def test_no_bound_exceeds_the_optimum(seed):
     inst = tiny_instance(seed)
     optimum = optimum_of(seed)
-    lp = class_bound.class_lp(inst, Limits(), rng()).dual_bound
+    lp = class_bound.class_lp(inst, Limits()).dual_bound
     milp = solve_model(class_bound.build(inst)).objective
     theta = solve_model(load_limit.build(inst)).objective
-    both = bounds.combinatorial(inst, Limits(), rng()).dual_bound
+    both = bounds.combinatorial(inst, Limits()).dual_bound
     assert lp <= math.ceil(milp - 1e-6) <= optimum
     assert theta <= optimum + 1e-6
     assert max(lp, bounds.energetic_bound(inst)) == both <= optimum
@@ -77,7 +77,7 @@ def test_no_bound_exceeds_the_optimum(seed):
 @pytest.mark.parametrize("name", HAND_CHECKED)
 def test_no_bound_exceeds_a_hand_checked_optimum(name):
     inst, optimum = HAND_CHECKED[name]
-    outcome = bounds.combinatorial(inst, Limits(), rng())
+    outcome = bounds.combinatorial(inst, Limits())
     assert outcome.dual_bound <= optimum
     assert outcome.dual_bound == check_bound(inst, outcome.certificate)
 
@@ -88,12 +88,12 @@ def test_class_bound_knows_that_large_servers_are_scarce():
     gangs = [job(4, 20, 1.0, 0.0675)] * 3
     inst = instance([4, 1, 1, 1, 1], gangs, inter=2.0)
     assert bounds.energetic_bound(inst) == 4
-    assert class_bound.class_lp(inst, Limits(), rng()).dual_bound >= 5
+    assert class_bound.class_lp(inst, Limits()).dual_bound >= 5
 
 
 def test_a_bound_beyond_the_horizon_proves_infeasibility():
     inst = instance([1], [job(1, 20)] * 3, horizon=5)
-    assert bounds.energetic(inst, Limits(), rng()).proved is Status.INFEASIBLE
+    assert bounds.energetic(inst).proved is Status.INFEASIBLE
 
 
 @given(small_instances())
@@ -128,5 +128,5 @@ def test_energetic_bound_bisects_and_looks_at_two_windows_a_duration(monkeypatch
 @settings(max_examples=10)
 def test_class_lp_never_exceeds_the_class_milp(seed):
     inst = tiny_instance(seed)
-    lp = class_bound.class_lp(inst, Limits(), rng()).notes["lp_bound"]
+    lp = class_bound.class_lp(inst, Limits()).notes["lp_bound"]
     assert lp <= solve_model(class_bound.build(inst)).objective + 1e-6

@@ -57,7 +57,7 @@ def proved(inst: SjfBcoInstance, certificate: SjfBcoCertificate) -> int:
 @settings(max_examples=12, deadline=None)
 @given(small_instances())
 def test_bound_lies_between_the_bounds_it_contains_and_a_schedule(inst):
-    found = gpu_bin_lp(inst, Limits(), rng())
+    found = gpu_bin_lp(inst, Limits())
     assert found.dual_bound >= max(energetic_bound(inst), area(inst), longest_job(inst))
     assert proved(inst, found.certificate) == found.dual_bound
     makespan = makespan_of(inst, upper_bound_schedule(inst))
@@ -67,19 +67,19 @@ def test_bound_lies_between_the_bounds_it_contains_and_a_schedule(inst):
 @pytest.mark.parametrize("name", HAND_CHECKED)
 def test_bound_never_exceeds_a_hand_checked_optimum(name):
     inst, optimum = HAND_CHECKED[name]
-    assert gpu_bin_lp(inst, Limits(), rng()).dual_bound <= optimum
+    assert gpu_bin_lp(inst, Limits()).dual_bound <= optimum
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_bound_never_exceeds_the_optimum_by_brute_force(seed):
     inst = tiny_instance(seed)
-    assert gpu_bin_lp(inst, Limits(), rng()).dual_bound <= optimum_of(seed)
+    assert gpu_bin_lp(inst, Limits()).dual_bound <= optimum_of(seed)
 
 
 def test_three_jobs_that_fill_more_than_half_need_three_gpus():
     # Two GPUs; three jobs of 6 slots (rate 10): area 9, but one GPU has to take two: 12.
     inst = instance([2], [job(1, 60, grad=0.0, bwd=0.09)] * 3)
-    assert gpu_bin_lp(inst, Limits(), rng()).dual_bound == 12
+    assert gpu_bin_lp(inst, Limits()).dual_bound == 12
 
 
 @settings(max_examples=25, deadline=None)
@@ -109,7 +109,7 @@ def test_no_prices_refute_the_makespan_of_a_schedule(inst, seed, unit):
 
 def test_forged_certificates_prove_nothing():
     inst = mini_paper(rng(), jobs=12)
-    found = gpu_bin_lp(inst, Limits(), rng())
+    found = gpu_bin_lp(inst, Limits())
     assert check_bound(inst, found.certificate) == found.dual_bound
     slots = found.dual_bound + 1
 
@@ -141,14 +141,14 @@ def test_coarse_units_refute_no_more_than_single_slots(inst, unit):
 
 def test_paper_scale_beats_the_energetic_bound():
     inst = paper(np.random.default_rng(3), jobs=80, servers=10)
-    found = gpu_bin_lp(inst, Limits(), rng())
+    found = gpu_bin_lp(inst, Limits())
     assert found.dual_bound >= energetic_bound(inst)
     assert proved(inst, found.certificate) == found.dual_bound
 
 
 def test_without_time_the_energetic_bound_is_left():
     inst = paper(rng(), jobs=40, servers=5)
-    found = gpu_bin_lp(inst, Limits(time_s=0.0), rng())
+    found = gpu_bin_lp(inst, Limits(time_s=0.0))
     assert found.dual_bound == energetic_bound(inst)
     assert found.limit_hit == "time_s"
 

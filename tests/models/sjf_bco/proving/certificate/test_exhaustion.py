@@ -99,7 +99,7 @@ def test_prices_of_modes_prove_at_least_what_prices_of_iterations_prove(seed):
     instance = contended_small(np.random.default_rng(seed), jobs=6, servers=3)
     lp = ModeLp(Modes(instance))
     lp.prices(instance.rates.iterations, [0] * len(instance.jobs), Limits())
-    by_iterations = instants(instance, Limits(), np.random.default_rng(0))
+    by_iterations = instants(instance, Limits())
     assert lp.slots >= by_iterations.notes["lp_bound"] - 1e-6
 
 
