@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.errors import ModelRefused
@@ -54,8 +53,8 @@ def _speedups(
     points: Sequence[DappleInstance], x: Sequence[float], axis: str, title: str
 ) -> go.Figure:
     methods: dict[str, Callable[..., MethodOutcome]] = {
-        "data parallel": data_parallel,
-        "straight": straight,
+        "data parallel": lambda instance, _: data_parallel(instance),
+        "straight": lambda instance, _: straight(instance),
         "DAPPLE": partial(dapple, max_stages=3),
     }
     figure = go.Figure()
@@ -97,7 +96,7 @@ def _outcome(
 ) -> MethodOutcome | None:
     limits = Limits(time_s=_POINT_S) if method is least_bound else Limits()
     try:
-        return method(instance, limits, np.random.default_rng(0))
+        return method(instance, limits)
     except ModelRefused:
         return None
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ TREES = [name for name in OPTIMA if name[:2] not in ("h6", "h7")]
 
 
 def run(policy, instance, seed=0, **parameters):
-    return policy(instance, Limits(), np.random.default_rng(seed), **parameters).solution
+    return called(policy, instance, Limits(), np.random.default_rng(seed), **parameters).solution
 
 
 @given(st.sampled_from(POLICIES), st.integers(0, 10**6), st.integers(1, 2))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +32,7 @@ from ..tiny import (
 
 
 def run(instance, policy=tiresias):
-    return policy(instance, Limits(), np.random.default_rng(0)).solution
+    return called(policy, instance, Limits(), np.random.default_rng(0)).solution
 
 
 @given(st.integers(0, 10**6))

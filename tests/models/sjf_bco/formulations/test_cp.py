@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ EXACT = ["cp_e", "cp_e_l2"]
 
 
 def solve(method: str, inst: SjfBcoInstance) -> MethodOutcome:
-    outcome = METHODS[method](inst, Limits(time_s=60), np.random.default_rng(0))
+    outcome = called(METHODS[method], inst, Limits(time_s=60), np.random.default_rng(0))
     if outcome.solution is not None:
         evaluation = evaluate(inst, outcome.solution)
         assert evaluation.feasible

@@ -51,7 +51,7 @@ def test_out_of_time_both_ends_are_the_better_ones():
 def test_what_the_second_part_closes_hit_no_limit(monkeypatch):
     instance = desk(np.random.default_rng(1), jobs=5)
 
-    def out_of_time(instance, limits, rng):
+    def out_of_time(instance, limits):
         return MethodOutcome(PdOrsSolution(schedules=(None,) * 5), 0.0, 1e9, limit_hit="time_s")
 
     monkeypatch.setattr(
