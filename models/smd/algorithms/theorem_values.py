@@ -11,9 +11,7 @@ from typing import Any, Literal
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.pieces.knapsack.dynamic import collinear
 from gadgetopt.pieces.utility import NEGLIGIBLE
-from gadgetopt.system.declaring import guarantee
 
-from ..guarantees.ratios import reservations_charged
 from ..instance import Job, SmdInstance
 from ..subproblems.columns import collapsed
 from ..subproblems.inner import best_pair, largest_p
@@ -45,14 +43,6 @@ class Variant:
 REPAIRED: Variant = Variant()
 
 
-@guarantee(
-    name="Theorem 3",
-    statement="OPT / ALG <= (k + R) / k on given utilities",
-    reference="Theorem 3, instance form",
-    standing="proven",
-    methods=("algorithm_3", "algorithm_3_complete"),
-    assumptions={"reservations are charged": reservations_charged},
-)
 def theorem_3_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> Number | None:
     """Return (k + R) / k, 1 if all sets are enumerated; None for k = 0, or if use is charged."""
     if instance.charging != "reserved":

@@ -43,9 +43,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.declaring import guarantee
 
-from ..algorithms.theorem_values import Variant, rounding_log_ratio, theorem_6_log_ratio
+from ..algorithms.theorem_values import (
+    Variant,
+    rounding_log_ratio,
+    theorem_3_ratio,
+    theorem_6_log_ratio,
+)
 from ..instance import SmdInstance
 
 #: Ratios whose logarithms exceed this are no doubles.
@@ -63,6 +69,19 @@ def reservations_charged(instance: SmdInstance, _parameters: Mapping[str, Any]) 
 def scaled_rounding(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if Algorithm 2 rounds with M_delta, as the theorem assumes."""
     return parameters["delta"] is not None
+
+
+@guarantee(
+    name="Theorem 3",
+    statement="OPT / ALG <= (k + R) / k on given utilities",
+    reference="Theorem 3, instance form",
+    standing="proven",
+    methods=("algorithm_3", "algorithm_3_complete"),
+    assumptions={"reservations are charged": reservations_charged},
+)
+def greedy_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> Number | None:
+    """Return the ratio of Theorem 3; None for k = 0, or if use is charged."""
+    return theorem_3_ratio(instance, parameters)
 
 
 @guarantee(
