@@ -130,7 +130,7 @@ def test_a_complete_algorithm_3_is_no_worse():
 def test_the_sets_that_epsilon_2_of_the_paper_means_are_refused_with_their_number(policy):
     instance = independent_limits(rng(3), jobs=50)
     with pytest.raises(ModelRefused, match=r"3\.44e\+10 sets of at most 50 of 35 items"):
-        policy(instance, LIMITS, rng(), eps_outer=0.01)
+        called(policy, instance, LIMITS, rng(), eps_outer=0.01)
 
 
 def test_the_programs_that_epsilon_1_of_the_paper_means_are_refused_with_their_number():
