@@ -4,7 +4,7 @@ A part is a function at the top of a file, below one of the decorators of
 `gadgetopt.system.declaring`; only files that mention one are parsed. The order of parts is that of
 the rooms, the paper's first, then of the files by name, then of the lines. A folder says another
 order of its files and folders by `ORDER = ("first", "second")` in its `__init__.py`; those that it
-does not name follow.
+does not name follow. Of presets, `quickstart` and `paper` come first.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ ROOMS = (
     "pictures",
 )
 
+#: Presets that every system has come before the others.
+FIRST_PRESETS = ("quickstart", "paper")
+
 _DECORATED = re.compile(rf"^@(?:gadgetopt\.)?(?:{'|'.join(DECORATORS)})\(", re.MULTILINE)
 
 
@@ -65,6 +68,7 @@ def parts_of(package: str) -> dict[str, tuple[Part, ...]]:
         room = file.module.removeprefix(f"{package}.").rpartition(".")[0].replace(".", "/")
         for part in _declared(file):
             found[f"{type(part).__name__.lower()}s"].append(replace(part, room=room))
+    found["generators"].sort(key=_preset_place)
     return {kind: tuple(parts) for kind, parts in found.items()}
 
 
@@ -86,6 +90,12 @@ def _place(folder: Source) -> Any:
     said = folder.find("ORDER") if "\nORDER = " in folder.text else None
     order = folder.value(said[1].value) if said and isinstance(said[1], ast.Assign) else ROOMS
     return lambda name: (order.index(name) if name in order else len(order), name)
+
+
+def _preset_place(preset: Any) -> int:
+    """Return the key by which presets are sorted; their own order stays otherwise."""
+    named = preset.name in FIRST_PRESETS
+    return FIRST_PRESETS.index(preset.name) if named else len(FIRST_PRESETS)
 
 
 def _declared(file: Source) -> Iterator[Part]:
