@@ -47,7 +47,10 @@ def pd_ors(
     return decide(instance, limits, prices, options, progress=progress)
 
 
-METHODS: dict[str, Callable[..., MethodOutcome]] = {"PD-ORS": pd_ors, "OASiS": oasis.oasis}
+METHODS: dict[str, Callable[..., MethodOutcome]] = {
+    "PD-ORS": pd_ors,
+    "OASiS": lambda instance, limits, _, **options: oasis.oasis(instance, limits, **options),
+}
 MACHINES = (10, 100, 300, 1000)
 SLOTS = (10, 20, 40, 80)
 #: Functions in which a run spends its time, with a description.

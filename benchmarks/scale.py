@@ -41,7 +41,7 @@ def main() -> None:
                 # A new instance each time, because an instance caches its computed rates.
                 instance = scale(np.random.default_rng(arguments.seed), jobs=n)
                 began = time.process_time()
-                outcome = SEARCHES[search](instance, Limits(), np.random.default_rng(0))
+                outcome = SEARCHES[search](instance, Limits())
                 seconds = min(seconds, time.process_time() - began)
             per_job = 1e6 * seconds / n
             growth = "" if before is None else f"{per_job / before[1]:.2f}"

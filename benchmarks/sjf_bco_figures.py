@@ -71,7 +71,7 @@ def measured(name: str, instance: SjfBcoInstance, availability: Availability) ->
         solution = solution_of(batch, run(batch, stages, limit, availability))
     else:
         # The literal bisection finds no FF schedule below the horizon when GPUs have queues.
-        outcome = METHODS[name](instance, Limits(), rng, availability=availability)
+        outcome = METHODS[name](instance, Limits(), availability=availability)
         if outcome.solution is None:
             return (float(instance.horizon_slots),) * 3
         solution = outcome.solution

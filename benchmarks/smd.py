@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from functools import partial
 
 import numpy as np
 
@@ -36,10 +37,10 @@ from gadgetopt.trust.run import solve
 
 PRESETS = {"paper": paper, "independent_limits": independent_limits, "planted": planted}
 HEURISTICS = {
-    "SMD": smd_greedy,
+    "SMD": lambda instance, limits: smd_greedy(instance, limits, np.random.default_rng(0)),
     "best pairs": greedy,
-    "ESW": lambda instance, limits, _: esw(instance, limits, outer="greedy_density"),
-    "Optimus": lambda instance, limits, _: optimus(instance, limits, outer="greedy_density"),
+    "ESW": partial(esw, outer="greedy_density"),
+    "Optimus": partial(optimus, outer="greedy_density"),
 }
 
 
@@ -106,7 +107,7 @@ def heuristics_table(sizes: list[int], seed: int) -> None:
                 np.random.default_rng(seed), jobs=jobs, sgd_mode="mixed", cluster_units=0.2 * jobs
             )
             began = time.perf_counter()
-            method(instance, Limits(), np.random.default_rng(0))
+            method(instance, Limits())
             seconds = time.perf_counter() - began
             cells.append(f"{seconds:.1f} ({1e6 * seconds / jobs:.0f})")
         print(f"| {jobs:,} | " + " | ".join(cells) + " |", flush=True)

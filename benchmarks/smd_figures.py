@@ -69,10 +69,10 @@ FIGURE_12 = {
 }
 MODES: tuple[SgdMode, ...] = ("async", "sync")
 POLICIES: dict[str, Callable[..., Any]] = {
-    "SMD": smd_exact,
+    "SMD": lambda instance, limits: smd_exact(instance, limits, np.random.default_rng(0)),
     "ESW": esw,
     "Optimus": optimus,
-    "Optimus, stop": lambda *args: optimus(*args, stop="stop"),
+    "Optimus, stop": partial(optimus, stop="stop"),
     "OPT": exact,
 }
 #: One unit admits a handful of the drawn jobs; `planted` fills 20.
@@ -85,7 +85,7 @@ def instances(preset: str, seeds: int, **parameters: Any) -> list[SmdInstance]:
 
 
 def total(name: str, instance: SmdInstance) -> float:
-    outcome = POLICIES[name](instance, Limits(), np.random.default_rng(0))
+    outcome = POLICIES[name](instance, Limits())
     return float(evaluate(instance, outcome.solution).objective or 0)
 
 
