@@ -36,7 +36,7 @@ def pd_ors(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    log_price_span: float | None,
+    log_price_span: float | None = None,
     slot_method: SlotMethod = "auto",
     progress: Progress = "auto",
 ) -> MethodOutcome:
