@@ -26,7 +26,7 @@ import order
 def {name}(instance, limits, rng):
     "First fit, jobs in an order."
     from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit
-    return first_fit(instance, limits, rng, job_order=order.ORDER)
+    return first_fit(instance, limits, job_order=order.ORDER)
 """
 
 
@@ -146,7 +146,7 @@ from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit
 from gadgetopt.system.result import Limits
 
 def step(instance):
-    return first_fit(instance, Limits(), None, job_order={order!r}).solution
+    return first_fit(instance, Limits(), job_order={order!r}).solution
 
 def notebook(instance):
     return step(instance)
