@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.models.smd.algorithms.grid_search import grid_search
-from gadgetopt.models.smd.algorithms.outer import serve
+from gadgetopt.models.smd.algorithms.outer import admit_jobs
 from gadgetopt.models.smd.algorithms.rounding import rounded
 from gadgetopt.models.smd.algorithms.smd import Inner, seed_of_jobs
 from gadgetopt.models.smd.baselines.admission import exactly_chosen
@@ -196,7 +196,7 @@ def one_attempt(instance: SmdInstance, limits: Limits, rng: np.random.Generator)
     """SMD with one attempt to round; a job whose rounding does not fit gets nothing."""
     round_ = partial(rounded, attempts=1, fallback="none")
     inner = Inner(lambda job: grid_search(job, 0.01), round_, seed_of_jobs(rng))
-    return serve(instance, limits, inner.pair, exactly_chosen(rng))
+    return admit_jobs(instance, limits, inner.pair, exactly_chosen(rng))
 
 
 def figure_11(seeds: int) -> None:

@@ -47,7 +47,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 270, 100, 20
 
 
 @dataclass(frozen=True)
-class Shown:
+class TreeGroup:
     """Trees that are drawn in one colour: one tree, or all that are too small to be told apart."""
 
     name: str
@@ -59,7 +59,7 @@ class Shown:
 class Strip:
     """Load of some trees on an arc in one stage, GB/s, and its offset in the arc's band.
 
-    `owner` is the position of the `Shown`.
+    `owner` is the position of the `TreeGroup`.
     """
 
     owner: int
@@ -100,13 +100,15 @@ def trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> g
 # -- loads and lanes -----------------------------------------------------------------------------
 
 
-def shown_trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> list[Shown]:
+def shown_trees(
+    instance: ForestPackingInstance, solution: ForestPackingSolution
+) -> list[TreeGroup]:
     """Return the trees by rate, those beyond the palette together."""
     used = [tree for tree in solution.trees if tree.rate_gbyte_per_s > 0]
     ranked = sorted(used, key=lambda tree: -tree.rate_gbyte_per_s)
     alone = len(BRIGHT) if len(ranked) <= len(BRIGHT) else len(BRIGHT) - 1
     groups = [
-        Shown(
+        TreeGroup(
             f"tree {k}: root {tree.root}, {written_rate(tree.rate_gbyte_per_s)} GB/s",
             colour,
             (tree,),
@@ -115,11 +117,11 @@ def shown_trees(instance: ForestPackingInstance, solution: ForestPackingSolution
     ]
     if rest := tuple(ranked[alone:]):
         total = written_rate(sum(tree.rate_gbyte_per_s for tree in rest))
-        groups.append(Shown(f"{len(rest)} others: {total} GB/s", _REST, rest))
+        groups.append(TreeGroup(f"{len(rest)} others: {total} GB/s", _REST, rest))
     return groups
 
 
-def pack_strips(instance: ForestPackingInstance, shown: Sequence[Shown]) -> list[Strip]:
+def pack_strips(instance: ForestPackingInstance, shown: Sequence[TreeGroup]) -> list[Strip]:
     """Place the loads of all trees side by side in the bands, from the inner edge outwards.
 
     The two directions of a half-duplex cable are in one band.
@@ -162,7 +164,7 @@ def _bands(instance: ForestPackingInstance, layout: Layout) -> go.Scatter:
 
 
 def _tree_traces(
-    network: Network, layout: Layout, group: Shown, strips: Sequence[Strip]
+    network: Network, layout: Layout, group: TreeGroup, strips: Sequence[Strip]
 ) -> Iterator[go.Scatter]:
     """The strips of a tree, one trace for each stage."""
     colours: list[tuple[Stage, str]] = [
@@ -198,7 +200,7 @@ def _filled(corners: Sequence[Floats], colour: str, **options: Any) -> go.Scatte
 def _link_hover(
     instance: ForestPackingInstance,
     layout: Layout,
-    shown: Sequence[Shown],
+    shown: Sequence[TreeGroup],
     strips: Sequence[Strip],
 ) -> go.Scatter:
     """Invisible points with the hover text of the bands."""
@@ -258,8 +260,8 @@ def _nodes(instance: ForestPackingInstance, layout: Layout) -> Iterator[go.Scatt
         )
 
 
-def _roots(network: Network, layout: Layout, shown: Sequence[Shown]) -> dict[int, go.Scatter]:
-    """Rings around the roots in the trees' colours, by the position of the `Shown`."""
+def _roots(network: Network, layout: Layout, shown: Sequence[TreeGroup]) -> dict[int, go.Scatter]:
+    """Rings around the roots in the trees' colours, by the position of the `TreeGroup`."""
     rings: dict[int, go.Scatter] = {}
     around: defaultdict[int, int] = defaultdict(int)
     for i, group in enumerate(shown):
@@ -285,7 +287,7 @@ def _roots(network: Network, layout: Layout, shown: Sequence[Shown]) -> dict[int
     return rings
 
 
-def _menu(shown: Sequence[Shown], owner: Sequence[int]) -> dict[str, Any]:
+def _menu(shown: Sequence[TreeGroup], owner: Sequence[int]) -> dict[str, Any]:
     """A menu that shows one tree alone; `owner` of each trace, -1 if it is always visible."""
 
     def button(label: str, visible: list[bool], outline: float) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def pd_ors(
 def decide(
     instance: PdOrsInstance,
     limits: Limits,
-    limits_of_prices: PriceRange,
+    price_bounds: PriceRange,
     options: SlotOptions | None = None,
     *,
     progress: Progress = "auto",
@@ -88,18 +88,18 @@ def decide(
 
     Parameters
     ----------
-    limits_of_prices : PriceRange
+    price_bounds : PriceRange
     options : SlotOptions, optional
         How the external case of a slot is solved: by default exactly where that is fast.
     progress, quanta
         In what the work is counted, see `labels`.
     """
     options = options or SlotOptions("auto", grid=GRID, clock=Clock(limits))
-    run = pd_ors_run(instance, limits, limits_of_prices, options, progress=progress, quanta=quanta)
+    run = pd_ors_run(instance, limits, price_bounds, options, progress=progress, quanta=quanta)
     notes = {
-        **price_notes(limits_of_prices),
-        "claimed_ratio": 2 * max(1.0, *limits_of_prices.log_spans),
-        "corrected_ratio": _corrected_ratio(instance, run, limits_of_prices),
+        **price_notes(price_bounds),
+        "claimed_ratio": 2 * max(1.0, *price_bounds.log_spans),
+        "corrected_ratio": _corrected_ratio(instance, run, price_bounds),
     }
     return outcome(instance, run, notes)
 
@@ -107,7 +107,7 @@ def decide(
 def pd_ors_run(
     instance: PdOrsInstance,
     limits: Limits,
-    limits_of_prices: PriceRange,
+    price_bounds: PriceRange,
     options: SlotOptions,
     *,
     progress: Progress = "auto",
@@ -132,24 +132,24 @@ def pd_ors_run(
             alike=table.alike,
         )
 
-    table = PriceTable.of_range(instance.terms, limits_of_prices)
+    table = PriceTable.of_range(instance.terms, price_bounds)
     return run_online(instance, limits, table, find)
 
 
-def price_notes(limits_of_prices: PriceRange) -> dict[str, object]:
+def price_notes(price_bounds: PriceRange) -> dict[str, object]:
     """Return notes on the prices of a run."""
     return {
-        "log_upper": [u if math.isfinite(u) else None for u in limits_of_prices.log_upper],
-        "log_lower": limits_of_prices.log_lower,
-        "log_mu": limits_of_prices.log_mu,
+        "log_upper": [u if math.isfinite(u) else None for u in price_bounds.log_upper],
+        "log_lower": price_bounds.log_lower,
+        "log_mu": price_bounds.log_mu,
     }
 
 
 def _corrected_ratio(
-    instance: PdOrsInstance, run: OnlineRun, limits_of_prices: PriceRange
+    instance: PdOrsInstance, run: OnlineRun, price_bounds: PriceRange
 ) -> float | None:
     """Return 2 alpha-hat, see `guarantees`; None where it is beyond doubles."""
-    spans = np.array(limits_of_prices.log_spans)
+    spans = np.array(price_bounds.log_spans)
     largest = 0.0
     for plan in run.plans:
         if plan is not None:

@@ -45,7 +45,7 @@ from .fifo_drf import (
     Counts,
     Course,
     fair_shares,
-    finished,
+    outcome_of_courses,
 )
 
 Held = dict[int, Counts]
@@ -107,7 +107,7 @@ def dorm(
             stopped += not in_time
         for i, counts in held.items():
             courses[i].train(t, counts)
-    outcome = finished(instance, courses, limit_hit)
+    outcome = outcome_of_courses(instance, courses, limit_hit)
     outcome.notes.update({"events": events, "events_stopped": stopped})
     return outcome
 

@@ -190,7 +190,7 @@ def fifo(
             if courses[i].complete:
                 for h, (w, s) in running.pop(i).items():
                     cluster.room[h] += w * terms.jobs[i].alpha + s * terms.jobs[i].beta
-    return finished(instance, courses, limit_hit)
+    return outcome_of_courses(instance, courses, limit_hit)
 
 
 @method(kind="baseline", reference="baseline DRF")
@@ -217,7 +217,7 @@ def drf(instance: PdOrsInstance, limits: Limits) -> MethodOutcome:
         active = [i for i in order if terms.jobs[i].arrival <= t and not courses[i].complete]
         for i, held in fair_shares(instance, active).items():
             courses[i].train(t, held)
-    return finished(instance, courses, limit_hit)
+    return outcome_of_courses(instance, courses, limit_hit)
 
 
 def fair_shares(
@@ -271,7 +271,7 @@ def dominant_share(job: JobTerms, workers: int, total: Floats) -> float:
     return float((demand[taken] / total[taken]).max(initial=0.0))
 
 
-def finished(
+def outcome_of_courses(
     instance: PdOrsInstance, courses: list[Course], limit_hit: str | None
 ) -> MethodOutcome:
     """Return the outcome in which jobs that are done are accepted, and the others rejected."""

@@ -91,7 +91,7 @@ def oasis(
         raise ModelRefused("oasis: one machine cannot be two pools")
     terms = instance.terms
     ranges = pool_ranges(instance, log_price_span)
-    logs = [logs_per_unit(terms, limits_of_prices) for limits_of_prices in ranges]
+    logs = [logs_per_unit(terms, price_bounds) for price_bounds in ranges]
     counts = [machines // 2, machines - machines // 2]
     table = PriceTable(
         terms,
@@ -111,10 +111,10 @@ def oasis(
 
     run = run_online(instance, limits, table, find)
     notes: dict[str, object] = {}
-    for pool, limits_of_prices in zip(("workers", "servers"), ranges, strict=True):
-        upper = [u if math.isfinite(u) else None for u in limits_of_prices.log_upper]
+    for pool, price_bounds in zip(("workers", "servers"), ranges, strict=True):
+        upper = [u if math.isfinite(u) else None for u in price_bounds.log_upper]
         notes[f"log_upper_{pool}"] = upper
-        notes[f"log_lower_{pool}"] = limits_of_prices.log_lower
+        notes[f"log_lower_{pool}"] = price_bounds.log_lower
     return outcome(instance, run, notes)
 
 

@@ -97,10 +97,10 @@ def nested_blocks(
     ModelRefused
         If a gang or a capacity is not a power of two, or there are too many GPUs to list.
     """
-    return towards(energetic_bound(instance), instance, limits, rng, moves)
+    return anneal_from_bound(energetic_bound(instance), instance, limits, rng, moves)
 
 
-def towards(
+def anneal_from_bound(
     lower: int, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, moves: int
 ) -> MethodOutcome:
     """Return what `nested_blocks` does with a lower bound that is known, in slots."""

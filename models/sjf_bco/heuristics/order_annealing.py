@@ -69,10 +69,10 @@ def order_annealing(
     ModelRefused
         If there are too many placements to list.
     """
-    return towards(energetic_bound(instance), instance, limits, rng, moves)
+    return anneal_from_bound(energetic_bound(instance), instance, limits, rng, moves)
 
 
-def towards(
+def anneal_from_bound(
     lower: int, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, moves: int
 ) -> MethodOutcome:
     """Return what `order_annealing` does with a lower bound that is known, in slots."""

@@ -113,7 +113,7 @@ def by_algorithm_3(k: int, *, complete: bool = False) -> Choose:
     return choose
 
 
-def serve(
+def admit_jobs(
     instance: SmdInstance,
     limits: Limits,
     policy: Callable[[int, Job], Pair | None],

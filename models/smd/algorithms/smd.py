@@ -22,9 +22,9 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..instance import Job, SmdInstance, SmdSolution
 from ..subproblems.inner import Pair, Point, best_pair
 from .grid_search import GridOptimum, grid_search
-from .outer import Choose, by_algorithm_3, enumerated_sets, serve
+from .outer import Choose, admit_jobs, by_algorithm_3, enumerated_sets
 from .rounding import Rounding, rounded
-from .theorem_values import REPAIRED, Variant, what_theorems_say
+from .theorem_values import REPAIRED, Variant, theorem_notes
 
 #: Up to so many jobs, the notes compare the utilities found with the best ones.
 MOST_COMPARED = 10_000
@@ -200,7 +200,7 @@ def algorithm_3(
         As in `smd`.
     """
     choose = by_algorithm_3(enumerated_sets(instance, k, eps_outer))
-    return serve(instance, limits, lambda _, job: best_pair(job), choose)
+    return admit_jobs(instance, limits, lambda _, job: best_pair(job), choose)
 
 
 def seed_of_jobs(rng: np.random.Generator) -> int:
@@ -217,13 +217,13 @@ def decide(
     variant: Variant = REPAIRED,
 ) -> MethodOutcome:
     """Serve all jobs and admit them; the notes count, and say what theorems promise of the run."""
-    outcome = serve(instance, limits, inner.pair, choose)
+    outcome = admit_jobs(instance, limits, inner.pair, choose)
     outcome.notes |= inner.notes
     if outcome.solution is not None and len(instance.jobs) <= MOST_COMPARED:
         assert isinstance(outcome.solution, SmdSolution)
         worst = worst_utility_ratio(instance, outcome.solution)
         outcome.notes["worst_utility_ratio_of_admitted"] = worst
-        outcome.notes |= what_theorems_say(instance, parameters, variant)
+        outcome.notes |= theorem_notes(instance, parameters, variant)
     return outcome
 
 

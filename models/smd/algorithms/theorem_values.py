@@ -137,7 +137,7 @@ def rounding_factor(job: Job, parameters: Mapping[str, Any], variant: Variant = 
     return float(4 / shrink)
 
 
-def what_theorems_say(
+def theorem_notes(
     instance: SmdInstance, parameters: Mapping[str, Any], variant: Variant = REPAIRED
 ) -> dict[str, float | int | None]:
     """Return notes on the theorems for a run of SMD: logarithms of ratios, counts, probability."""

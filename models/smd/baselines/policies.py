@@ -15,7 +15,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.outer import serve
+from ..algorithms.outer import admit_jobs
 from ..instance import Job, SmdInstance
 from ..subproblems.inner import Pair, packing_rows
 from .admission import Outer, admission
@@ -41,7 +41,7 @@ def esw(
     """
     rng = fixed_rng()
     choose = admission(outer, k, complete=complete, rng=rng)
-    return serve(instance, limits, lambda _, job: most_equal(job), choose)
+    return admit_jobs(instance, limits, lambda _, job: most_equal(job), choose)
 
 
 @method(kind="baseline", reference="baseline ESW (reconstructed)")
@@ -61,7 +61,7 @@ def esw_best(
     """
     rng = fixed_rng()
     choose = admission(outer, k, complete=complete, rng=rng)
-    return serve(instance, limits, lambda _, job: best_equal(job), choose)
+    return admit_jobs(instance, limits, lambda _, job: best_equal(job), choose)
 
 
 @method(kind="baseline", reference="baseline Optimus")
@@ -88,7 +88,7 @@ def optimus(
     if stop not in ("stop", "fill"):
         raise ValueError(f"stop: {stop!r} is not 'stop' or 'fill'")
     choose = admission(outer, k, complete=complete, rng=rng)
-    return serve(instance, limits, lambda _, job: one_by_one(job, stop), choose)
+    return admit_jobs(instance, limits, lambda _, job: one_by_one(job, stop), choose)
 
 
 def largest_equal(job: Job) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.outer import serve
+from ..algorithms.outer import admit_jobs
 from ..baselines.admission import densest
 from ..instance import SmdInstance
 from ..subproblems.inner import best_pair
@@ -17,4 +17,4 @@ def greedy(instance: SmdInstance, limits: Limits) -> MethodOutcome:
 
     For very many jobs (reconstructed): takes O(P) per job, with at most P servers, and a sort.
     """
-    return serve(instance, limits, lambda _, job: best_pair(job), densest)
+    return admit_jobs(instance, limits, lambda _, job: best_pair(job), densest)

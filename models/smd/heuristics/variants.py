@@ -10,7 +10,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.grid_search import grid_search
-from ..algorithms.outer import by_algorithm_3, enumerated_sets, serve
+from ..algorithms.outer import admit_jobs, by_algorithm_3, enumerated_sets
 from ..algorithms.rounding import Rounding, best_corner, floor_pair, rounded
 from ..algorithms.smd import Inner, Round, Search, decide, seed_of_jobs
 from ..algorithms.theorem_values import Variant
@@ -175,7 +175,7 @@ def algorithm_3_complete(
     Parameters are those of `algorithm_3`.
     """
     choose = by_algorithm_3(enumerated_sets(instance, k, eps_outer), complete=True)
-    return serve(instance, limits, lambda _, job: best_pair(job), choose)
+    return admit_jobs(instance, limits, lambda _, job: best_pair(job), choose)
 
 
 def _repaired(eps_inner: float) -> Search:

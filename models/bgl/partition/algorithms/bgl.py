@@ -79,7 +79,7 @@ def bgl(
             block_cap=block_cap, least_block=least_block, hops=hops, order=order, pops=pops,
         )  # fmt: skip
     with clock.phase("repair and refinement"):
-        part = finished(instance, part, clock, rng, repair=repair, refine=refine)
+        part = repaired_and_refined(instance, part, clock, rng, repair=repair, refine=refine)
     return MethodOutcome(solution=BglPartitionSolution.of(part.tolist()), phases_s=clock.phases_s)
 
 
@@ -116,7 +116,7 @@ def bgl_parts(
     return assign_blocks(graph, block, trained, parts, hops, order)
 
 
-def finished(
+def repaired_and_refined(
     instance: BglPartitionInstance,
     part: Ints,
     clock: Clock,

@@ -274,7 +274,7 @@ def bounded_depth(
             run.limit_hit = master.lp.limit_hit
             break
         rate = master.lp.objective * master.scale
-        new = _round(instance, pricing, master, run)
+        new = _price_and_add(instance, pricing, master, run)
         run.trace.append(TracePoint(clock.elapsed_s, rate, run.bound))
         if rate >= run.bound * (1 - AGREEMENT) or not new:
             break
@@ -318,7 +318,7 @@ def _connects(instance: ForestPackingInstance, pairs: list[PricedPair]) -> bool:
     return bool(roots) if shares is None else roots.issuperset(shares)
 
 
-def _round(
+def _price_and_add(
     instance: ForestPackingInstance, pricing: ShallowPairs, master: _Master, run: _Run
 ) -> int:
     """Price at the duals, add the cheapest pair of every root, and keep the best bound."""

@@ -152,7 +152,9 @@ class _Search(Search[SjfBcoSolution]):
     def nested_blocks(self) -> None:
         """Run rung 3, second part."""
         limits = self.clock.limits(_SHARE_OF_BLOCKS)
-        found = nested_blocks.towards(int(self.bound), self.instance, limits, self.rng, MOVES)
+        found = nested_blocks.anneal_from_bound(
+            int(self.bound), self.instance, limits, self.rng, MOVES
+        )
         self.consider(found.solution)
         if found.limit_hit == "interrupted":
             self.limit_hit = found.limit_hit

@@ -174,7 +174,7 @@ def _anneal(
     instance: SjfBcoInstance, search: Search[SjfBcoSolution], rng: np.random.Generator, moves: int
 ) -> None:
     limits = search.clock.limits(0.5)
-    found = order_annealing.towards(int(search.bound), instance, limits, rng, moves)
+    found = order_annealing.anneal_from_bound(int(search.bound), instance, limits, rng, moves)
     if isinstance(found.solution, SjfBcoSolution) and found.claimed_objective is not None:
         search.offer(found.claimed_objective, found.solution)
     if found.limit_hit == "interrupted":

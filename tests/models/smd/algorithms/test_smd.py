@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.algorithms.grid_search import grid_search
-from gadgetopt.models.smd.algorithms.outer import by_algorithm_3, serve
+from gadgetopt.models.smd.algorithms.outer import admit_jobs, by_algorithm_3
 from gadgetopt.models.smd.algorithms.rounding import Rounding, best_corner, rounded
 from gadgetopt.models.smd.algorithms.smd import Inner, algorithm_3, seed_of_jobs, smd
 from gadgetopt.models.smd.baselines.admission import exactly_chosen
@@ -101,7 +101,7 @@ def test_more_attempts_and_rounding_down_lose_less_than_one_attempt_alone():
     def ratio(round_):
         seeds = rng()
         inner = Inner(lambda job: grid_search(job, 0.01), round_, seed_of_jobs(seeds))
-        pairs = serve(instance, LIMITS, inner.pair, exactly_chosen(seeds))
+        pairs = admit_jobs(instance, LIMITS, inner.pair, exactly_chosen(seeds))
         return pairs.claimed_objective / best
 
     alone = ratio(partial(rounded, attempts=1, fallback="none"))
@@ -138,7 +138,7 @@ def test_the_programs_that_epsilon_1_of_the_paper_means_are_refused_with_their_n
     with pytest.raises(ModelRefused, match=r"eps 0.01 means \d{6,} linear programs for one job"):
         grid_search(instance.jobs[0], 0.01, route="lp")
     fast, programs = (
-        serve(
+        admit_jobs(
             instance,
             LIMITS,
             Inner(partial(grid_search, eps=0.95, route=route), rounded, seed_of_jobs(rng())).pair,

@@ -130,7 +130,7 @@ class Cases:
             value = lp.lp.objective * lp.unit
             values.append(value)
             if len(values) % 8 == 1:
-                self._round()
+                self._offer_rounded()
             if self._closed(value):
                 break
             gap = max(float(self.search.value) * self.scale - value, 1e-9)
@@ -149,7 +149,7 @@ class Cases:
                 lp.solve(clock.limits())
                 break
         self._take(at)
-        self._round()
+        self._offer_rounded()
 
     def _take(self, at: int, *, empty: bool = False) -> None:
         """Take the prices of the last solve if they prove more than those of the parent."""
@@ -169,7 +169,7 @@ class Cases:
             return math.inf if found > 0 else 0
         return max(0, -(-found // self.lp.digits))
 
-    def _round(self) -> None:
+    def _offer_rounded(self) -> None:
         part = rounded(self.instance, self.weighted, self.lp, self.clock, self.rng)
         if part is not None:
             self._offer(part)
