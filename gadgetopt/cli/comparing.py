@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.grid import Unreadable
     from gadgetopt.runs.progress import Watch
+    from gadgetopt.runs.study import StudyTable
 
 #: Most rows of a table that are printed: a hundred thousand would take minutes.
 MOST_ROWS = 2000
@@ -161,7 +162,11 @@ def compare(
             say(line)
         _print_json([*(entry.row() for entry in table), *map(_error_row, watch.unreadable)])
     else:
+        if wanted.table is not None and details is None:
+            details = False
         _print_results(table, wanted.store, watch, details)
+        if wanted.table is not None:
+            _print_table_of(wanted.table, table)
     if not watch.complete:
         return INTERRUPTED
     return 1 if failed or watch.unreadable else 0
@@ -231,6 +236,14 @@ def _print_results(table: list[Entry], store: str, watch: Watch, details: bool |
     print_ending(table, console(), store, watch.left_out, details)
     for line in unreadable_lines([f"{file}" for file in watch.unreadable]):
         console().print(line, style="bold red", highlight=False, markup=False)
+
+
+def _print_table_of(described: StudyTable, table: list[Entry]) -> None:
+    """Print the table that a study describes."""
+    from gadgetopt.cli.summarizing import print_across
+    from gadgetopt.reporting.summary import chosen
+
+    print_across(chosen(table, methods=described.methods), described.rows, described.cells)
 
 
 def _error_row(file: Unreadable) -> dict[str, Any]:

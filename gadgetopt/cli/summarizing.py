@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +12,16 @@ from gadgetopt.cli.printing import console, echo
 from gadgetopt.cli.studying import split_methods
 from gadgetopt.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gadgetopt.reporting.summary.cross_table import CrossTable
+    from gadgetopt.runs.comparison import Entry
+    from gadgetopt.runs.study import Cell, StudyTable
+
 
 def summary(
-    store: Annotated[Path, typer.Argument(help="SQLite file of runs.")],
+    store: Annotated[Path, typer.Argument(help="SQLite file of runs, or study file.")],
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,45 +42,121 @@ def summary(
         str | None,
         typer.Option(help="Only these instances: names or patterns.", metavar="NAME,..."),
     ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            help="A column per method and these measures in its cells: mean, worst, share, "
+            "objective, bound, gap, optimal, verified, time, ...",
+            metavar="NAME,...",
+        ),
+    ] = None,
     form: Annotated[
         str, typer.Option("--format", help="table, markdown, latex, csv or json.")
     ] = "table",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Summarise a store by method: wins, ratios and times."""
+    """Summarise a store by method: wins, ratios and times.
+
+    Of a study file it prints the table that the study describes.
+    """
     from gadgetopt.reporting import tables
-    from gadgetopt.reporting.sentences import headline, rows_of
-    from gadgetopt.reporting.summary import chosen, summarize
+    from gadgetopt.reporting.summary import chosen
     from gadgetopt.reporting.summary import documents as made
-    from gadgetopt.reporting.summary.screen import methods_table
-    from gadgetopt.system.output import write_text
+    from gadgetopt.reporting.summary.cross_table import checked_cells
 
     form = "json" if as_json else form
     if form not in made.FORMATS:
         raise InputError(f"--format: {form!r} is not one of {', '.join(made.FORMATS)}")
     if form == "table" and out is not None:
         raise InputError("--out: needs --format markdown, latex, csv or json")
+    across = form in ("table", "markdown")
+    if cells is not None and not across:
+        raise InputError(f"--cells: is for --format table and markdown, not {form}")
     check_outputs(out, read=store)
-    table = chosen(tables.ratios(store), _names(systems), _names(methods), _names(instances))
-    frame = summarize(table, by or ())
-    rows, groups = rows_of(frame), [spec.partition(":")[0] for spec in by or ()]
+    store, described = _of_study(store)
+    rows = described.rows if described is not None and by is None else tuple(by or ())
+    only = described.methods if described is not None and methods is None else _names(methods)
+    measures = described.cells if described is not None else ()
+    if cells is not None:
+        measures = checked_cells(_names(cells))
+    table = chosen(tables.ratios(store), _names(systems), only, _names(instances))
     if form == "table":
-        screen = console()
-        for line in headline(summarize(table) if by else frame, table):
-            screen.print(line, style="bold", highlight=False, markup=False)
-        if rows:
-            printed, meaning = methods_table(rows, groups, screen.width)
-            screen.print(printed)
-            screen.print(meaning, style="dim", highlight=False)
+        _print(table, rows, measures)
+    else:
+        text = _text(table, rows, measures if across else (), form, (out or store).stem)
+        _write(text, out)
+
+
+def print_across(table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]) -> None:
+    """Print a table with a row per group of instances and a column per method."""
+    from gadgetopt.reporting.summary.cross_table import cross_tables
+
+    _print_tables(cross_tables(table, by, cells), cells)
+
+
+def _print_tables(made: Sequence[CrossTable], cells: Sequence[Cell]) -> None:
+    from gadgetopt.reporting.summary import cross_table
+
+    for each in made:
+        console().print(cross_table.grid(each))
+    console().print(cross_table.legend(cells), style="dim", highlight=False)
+
+
+def _of_study(path: Path) -> tuple[Path, StudyTable | None]:
+    """Return the store that is named, or that of a study, and the study's table."""
+    from gadgetopt.runs.study import is_study, read_study
+
+    if not is_study(path):
+        return path, None
+    study = read_study(path)
+    return Path(study.store), study.table
+
+
+def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]) -> None:
+    from gadgetopt.reporting.sentences import headline, rows_of
+    from gadgetopt.reporting.summary import summarize
+    from gadgetopt.reporting.summary.cross_table import cross_tables
+    from gadgetopt.reporting.summary.screen import methods_table
+
+    # Wrong columns are told before anything is printed.
+    across = cross_tables(table, by, cells) if cells else []
+    frame = summarize(table, by)
+    screen = console()
+    for line in headline(summarize(table) if by else frame, table):
+        screen.print(line, style="bold", highlight=False, markup=False)
+    if cells:
+        _print_tables(across, cells)
         return
+    rows, groups = rows_of(frame), [spec.partition(":")[0] for spec in by]
+    if rows:
+        printed, meaning = methods_table(rows, groups, screen.width)
+        screen.print(printed)
+        screen.print(meaning, style="dim", highlight=False)
+
+
+def _text(
+    table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell], form: str, label: str
+) -> str:
+    """Return a summary in a format for files."""
+    from gadgetopt.reporting import tables
+    from gadgetopt.reporting.sentences import rows_of
+    from gadgetopt.reporting.summary import cross_table, summarize
+    from gadgetopt.reporting.summary import documents as made
+
+    if cells:
+        return cross_table.markdown(cross_table.cross_tables(table, by, cells), cells)
+    frame = summarize(table, by)
+    rows, groups = rows_of(frame), [spec.partition(":")[0] for spec in by]
     if form in ("csv", "json"):
         keys = list(frame.columns)
-        text = tables.render(made.plain(rows), "csv" if form == "csv" else "json", None, keys) or ""
-    elif form == "markdown":
-        text = made.markdown(rows, groups)
-    else:
-        text = made.latex(rows, groups, (out or store).stem)
+        return tables.render(made.plain(rows), "csv" if form == "csv" else "json", None, keys) or ""
+    return made.markdown(rows, groups) if form == "markdown" else made.latex(rows, groups, label)
+
+
+def _write(text: str, out: Path | None) -> None:
+    from gadgetopt.system.output import write_text
+
     if out is None:
         echo(text, nl=False)
     else:

@@ -12,9 +12,9 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gadgetopt.errors import InputError
 from gadgetopt.runs.toml import toml
@@ -39,6 +39,54 @@ if TYPE_CHECKING:
 
 #: File names cannot contain a NUL.
 Text = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
+
+
+#: What a cell of a study's table says of a method in a group of instances.
+Cell = Literal[
+    "mean",
+    "median",
+    "worst",
+    "share",
+    "least_share",
+    "objective",
+    "bound",
+    "gap",
+    "solved",
+    "optimal",
+    "verified",
+    "time",
+    "longest",
+]
+
+#: Columns of the instances: their name, the series they were drawn of, and what is known of them.
+_COLUMNS = ("instance", "preset", "instance_seed", "instance_index")
+_PREFIXES = ("size_", "feature_", "param_")
+
+
+class StudyTable(Data):
+    """The table that a study ends with: a row per group of instances, a column per method.
+
+    Attributes
+    ----------
+    rows : tuple of str
+        Columns of the instances whose values form the groups.
+    methods : tuple of str
+        Only these: names, kinds or patterns; all if empty.
+    cells : tuple of str
+        What is said of a method in a group, see `gadgetopt.reporting.summary.cross_table`.
+    """
+
+    rows: tuple[Text, ...] = ("instance",)
+    methods: tuple[Text, ...] = ()
+    cells: Annotated[tuple[Cell, ...], Field(min_length=1)] = ("mean", "worst")
+
+    @model_validator(mode="after")
+    def _columns_exist(self) -> StudyTable:
+        for k, row in enumerate(self.rows):
+            if not (row.partition(":")[0] in _COLUMNS or row.startswith(_PREFIXES)):
+                known = ", ".join([*_COLUMNS, *(f"{prefix}*" for prefix in _PREFIXES)])
+                raise ValueError(f"rows[{k}]: {row!r} is no column of instances, which are {known}")
+        return self
 
 
 class StudyLimits(Data):
@@ -80,6 +128,8 @@ class Study(Data):
         For each run.
     generate : tuple of Series
         Instances to generate from presets, beside `instances`.
+    table : StudyTable, optional
+        What `compare` ends with beside its summary, and `summary` of the study prints.
     """
 
     instances: tuple[Text, ...] = ()
@@ -95,6 +145,7 @@ class Study(Data):
     certify: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?x?$")] | None = None
     limits: StudyLimits = StudyLimits()
     generate: tuple[Series, ...] = ()
+    table: StudyTable | None = None
 
     @property
     def run_limits(self) -> Limits:

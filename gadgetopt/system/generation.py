@@ -30,9 +30,10 @@ _LONGEST_LABEL = 120
 
 
 class Series(Data):
-    """A series of instances of a preset: a count, a seed, and options of the generator.
+    """A series of instances of a preset: a count, seeds, and options of the generator.
 
-    As text it is `system:preset:count=5:seed=0:option=value`. A colon or backslash inside a value
+    There are `count` instances of each of `seeds` seeds from `seed` on. As text it is
+    `system:preset:count=5:seed=0:seeds=1:option=value`. A colon or backslash inside a value
     is written with a backslash before it. An option with a list of values is swept: there are
     `count` instances for each combination of values.
     """
@@ -41,12 +42,14 @@ class Series(Data):
     preset: str = "quickstart"
     count: PositiveInt = 1
     seed: NonNegativeInt = 0
+    seeds: PositiveInt = 1
     options: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def spec(self) -> str:
         """The series as text."""
         parts = [self.system, self.preset, f"count={self.count}", f"seed={self.seed}"]
+        parts += [f"seeds={self.seeds}"] if self.seeds > 1 else []
         parts += _assignments(self)
         return ":".join(re.sub(r"([:\\])", r"\\\1", part) for part in parts)
 
@@ -60,7 +63,8 @@ class Series(Data):
 
     def _draws(self, generator: Generator) -> Iterator[Draw]:
         start = f"{self.system}_{self.preset}"
-        return draws(generator, self.options, self.seed, self.count, start, digits=3)
+        for seed in range(self.seed, self.seed + self.seeds):
+            yield from draws(generator, self.options, seed, self.count, start, digits=3)
 
 
 def options_label(options: Mapping[str, Any]) -> str:
@@ -95,8 +99,8 @@ def parse_series(spec: str, place: str) -> Series:
         name, equals, value = assignment.partition("=")
         if not equals:
             raise InputError(f"{place}: {assignment!r} is not of the form name=value")
-        if name in ("count", "seed"):
-            given[name] = _whole(value, 1 if name == "count" else 0, f"{place}: {name}")
+        if name in ("count", "seed", "seeds"):
+            given[name] = _whole(value, 0 if name == "seed" else 1, f"{place}: {name}")
         else:
             options.append(assignment)
     return _with_options(Series(**given), options, lambda _: place)

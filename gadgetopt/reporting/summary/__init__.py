@@ -5,6 +5,7 @@ outcomes       one method on one instance, over its seeds
 groups         outcomes by system, method and columns of the instances
 labels         names that tell apart runs of one method under different conditions
 columns        what a printed summary shows
+cross_table    a row per group of instances, a column per method
 screen         the summary as a table on the terminal
 documents      the summary as Markdown, LaTeX, CSV and JSON
 ending         what a comparison ends with

@@ -43,18 +43,19 @@ def markdown(rows: Sequence[Row], by: Sequence[str]) -> str:
     rule = ["---", *(["---:"] * (len(heads) - 1))]
     out = []
     for system, own in titled(rows):
-        out += [f"**{_escaped(system)}**, {counted(instances_of(own, by), 'instance')}", ""]
+        out += [f"**{escaped(system)}**, {counted(instances_of(own, by), 'instance')}", ""]
         body = [
-            [f"`{row['method']}`", *(_escaped(value(row[n])) for n in by)]
-            + [_escaped(c.text(row)) for c in columns]
+            [f"`{row['method']}`", *(escaped(value(row[n])) for n in by)]
+            + [escaped(c.text(row)) for c in columns]
             for row in own
         ]
         out += [f"| {' | '.join(cells)} |" for cells in (heads, rule, *body)]
         out.append("")
-    return "\n".join([*out, _escaped(legend(columns, rows)), ""])
+    return "\n".join([*out, escaped(legend(columns, rows)), ""])
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return text with Markdown's special characters escaped."""
     return re.sub(r"([\\|*_<>`])", r"\\\1", text)
 
 

@@ -123,7 +123,7 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
     rows = [
         {"system": system, **dict(zip(names, values, strict=True)), "method": method}
         | {"kind": kind, **_measures(outcomes)}
-        for (system, values, method, kind), outcomes in _grouped(table, by)
+        for (system, values, method, kind), outcomes in grouped(table, by)
     ]
     frame = pd.DataFrame(rows, columns=["system", *names, "method", *MEASURES])
     for name in names:  # integers stay integers where a system lacks the column
@@ -131,10 +131,16 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
     return frame
 
 
-def _grouped(
+def grouped(
     table: Sequence[Entry], by: Sequence[str]
 ) -> list[tuple[tuple[str, tuple[Any, ...], str, str], list[Outcome]]]:
-    """Return the outcomes of each group, in the order of their rows."""
+    """Return the outcomes of each system, group, method and its kind, in the order of rows.
+
+    Raises
+    ------
+    InputError
+        If no instance has one of the columns.
+    """
     cells: defaultdict[_Where, defaultdict[str, dict[int | None, Entry]]] = defaultdict(
         lambda: defaultdict(dict)
     )

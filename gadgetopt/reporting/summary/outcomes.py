@@ -28,6 +28,10 @@ class Outcome:
         True if every run found a feasible solution; objective and ratio are then the means.
     optimal : Voucher or None
         The weakest voucher of the runs' dual bounds, if every run is optimal.
+    bound : Number or None
+        The mean of the runs' dual bounds, if every run has one.
+    gap : float or None
+        The mean of the runs' gaps, if every run has one.
     low, high : float or None
         The ratio's interval; None if there is no ratio. `high` is infinite without a dual bound.
     infeasible : Voucher or None
@@ -54,6 +58,8 @@ class Outcome:
     infeasible: Voucher | None
     optimal: Voucher | None
     objective: Number | None
+    bound: Number | None
+    gap: float | None
     low: float | None
     high: float | None
     certified: Voucher | None
@@ -73,6 +79,8 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
     objectives = [r.objective for r in results if r.objective is not None]
     solved = bool(results) and len(objectives) == len(results)
     optimal = solved and all(r.status is Status.OPTIMAL for r in results)
+    bounds = [r.bound for r in results if r.bound is not None]
+    gaps = [r.gap for r in results if r.gap is not None]
     low, high, certified = _ratio(made) if solved else (None, None, None)
     guarantees = [as_double(p) for e in made if (p := proven_ratio(e.promises)) is not None]
     exceeded = [_exceeded(entry) for entry in made]
@@ -88,6 +96,8 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         else None,
         optimal=_weakest([r.bound_voucher for r in results]) if optimal else None,
         objective=_mean(objectives) if solved else None,
+        bound=_mean(bounds) if results and len(bounds) == len(results) else None,
+        gap=math.fsum(gaps) / len(gaps) if results and len(gaps) == len(results) else None,
         low=low,
         high=high,
         certified=certified,

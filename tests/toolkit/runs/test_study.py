@@ -3,7 +3,9 @@
 import json
 import os
 from pathlib import Path
+from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 from gadgetopt.cli.main import main
 from gadgetopt.errors import InputError
 from gadgetopt.runs.study import (
+    Cell,
     Study,
     StudyLimits,
+    StudyTable,
     instance_files,
     read_study,
     write_study,
@@ -22,6 +26,7 @@ from gadgetopt.system.files import read_instance
 from gadgetopt.system.generation import (
     Series,
     checked_series,
+    documents_of,
     parse_series,
     write_series,
 )
@@ -69,6 +74,7 @@ def test_a_malformed_study_is_answered_by_its_one_line(path, cli, tmp_path, monk
         (["--generate", "smd:paper:5"], "--generate 'smd:paper:5': '5' is not of the form"),
         (["--generate", "smd:count=0"], "count: '0' is not a positive integer"),
         (["--generate", "smd:seed=-1"], "seed: '-1' is not a non-negative integer"),
+        (["--generate", "smd:seeds=0"], "seeds: '0' is not a positive integer"),
         (["--generate", "smd:jobs=x"], "jobs: 'x' is not of the type of its default"),
         (["--generate", "smd:size=1"], "no parameter 'size'"),
         (
@@ -149,6 +155,7 @@ def series(draw):
         preset=generator.name,
         count=draw(st.integers(1, 10**6)),
         seed=draw(st.integers(0, 10**6)),
+        seeds=draw(st.integers(1, 3)),
         options=options,
     )
     return checked_series(given, lambda field: field)
@@ -180,6 +187,17 @@ def studies(draw):
             rel_gap=draw(st.floats(0, 1, exclude_max=True)),
         ),
         generate=tuple(generate),
+        table=draw(st.none() | tables()),
+    )
+
+
+@st.composite
+def tables(draw):
+    columns = st.sampled_from(("instance", "preset", "instance_seed", "size_jobs", "param_load:4"))
+    return StudyTable(
+        rows=tuple(draw(st.lists(columns, unique=True))),
+        methods=tuple(draw(st.lists(st.sampled_from(METHODS), unique=True))),
+        cells=tuple(draw(st.lists(st.sampled_from(get_args(Cell)), min_size=1, unique=True))),
     )
 
 
@@ -222,7 +240,8 @@ def test_what_a_file_says_can_be_said_on_the_command_line_and_back(folder, study
     with pytest.raises(SystemExit) as stop:
         main(["compare", "--write-study=back.toml", *arguments(study)])
     assert stop.value.code == 0
-    assert read_study("back.toml") == study
+    # The command line has no words for the table of a study.
+    assert read_study("back.toml") == study.model_copy(update={"table": None})
 
 
 @given(series())
@@ -245,8 +264,10 @@ def test_only_equal_instances_have_equal_names(one, other):
 def points_of(series):
     """Return what each combination of a series' options is drawn from, as JSON."""
     defaults = {g.name: g for g in problem(series.system).generators}[series.preset].parameters
-    given = (series.system, series.preset, series.seed)
-    return [json.dumps([*given, p], sort_keys=True) for p in points(series.options, defaults)]
+    seeds = range(series.seed, series.seed + series.seeds)
+    given = [(series.system, series.preset, seed) for seed in seeds]
+    found = list(points(series.options, defaults))
+    return [json.dumps([*start, p], sort_keys=True) for start in given for p in found]
 
 
 JSON = st.recursive(
@@ -264,6 +285,21 @@ def test_toml_that_is_written_is_read_back(table):
     import tomllib
 
     assert tomllib.loads(toml(table)) == table
+
+
+def test_seeds_give_the_instances_of_one_seed_after_another(folder):
+    whole = Series(system="smd", seed=3, seeds=2, count=2)
+    apart = [Series(system="smd", seed=seed, count=2) for seed in (3, 4)]
+    assert whole.names == [name for series in apart for name in series.names]
+    drawn = [d.fingerprint for d in documents_of(whole)]
+    assert drawn == [d.fingerprint for series in apart for d in documents_of(series)]
+
+
+def test_the_first_instance_of_a_seed_is_what_its_random_stream_gives():
+    system = problem("parallel_machines")
+    generator = next(g for g in system.generators if g.name == "uniform")
+    (document,) = documents_of(Series(system=system.name, preset="uniform", seed=5))
+    assert document.data == generator.generate(np.random.default_rng(5), **generator.parameters)
 
 
 # -- what is run -----------------------------------------------------------------------------------
@@ -536,3 +572,40 @@ def test_the_page_names_every_field(root):
     for field in fields - {"limits", "threads", "memory_mb", "rel_gap", "time_s"}:
         assert f"`{field}`" in page
     assert "`limits.time_s`, `threads`, `memory_mb`, `rel_gap`" in page
+
+
+TABLE = """
+methods = ["list_scheduling", "lpt", "bin_search"]
+workers = 0
+limits = { time_s = 20 }
+
+[table]
+rows = ["param_machines"]
+methods = ["l*"]
+cells = ["worst", "optimal"]
+
+[[generate]]
+system = "parallel_machines"
+preset = "graham_lpt"
+options = { machines = [2, 3] }
+"""
+
+
+def test_a_study_with_a_table_ends_with_it_and_summary_prints_it_again(cli, tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(TABLE)
+    code, out, _ = cli("compare", path)
+    assert code == 0
+    ending = out[out.index(" machines ") :]
+    assert "1.167, 0/1" in ending  # 4/3 - 1/(3m) on two machines
+    assert "1.222, 0/1" in ending  # and on three
+    assert "bin_search" not in ending
+    code, out, _ = cli("summary", path)
+    assert code == 0
+    assert out[out.index(" machines ") :] == ending
+    code, out, _ = cli("summary", path, "--format", "markdown", "--methods", "lpt")
+    assert code == 0
+    assert "| machines | `lpt` |\n| --- | ---: |\n| 2 | 1.167, 0/1 |\n| 3 | 1.222, 0/1 |" in out
+    code, out, _ = cli("summary", path, "--format", "csv")
+    assert code == 0
+    assert out.startswith("system,param_machines,method,kind,")

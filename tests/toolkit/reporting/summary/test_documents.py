@@ -130,6 +130,9 @@ def test_the_table_begins_with_a_sentence(cli, store):
     [
         (("--format", "pdf"), "--format: 'pdf' is not one of table, markdown, latex, csv, json"),
         (("--out", "x.txt"), "--out: needs --format markdown, latex, csv or json"),
+        (("--cells", "mean", "--format", "csv"), "--cells: is for --format table and markdown"),
+        (("--cells", "mean,most"), "--cells: 'most' is not one of mean, median, worst"),
+        (("--cells", "mean", "--by", "colour"), "--by: 'colour' is no column of these instances"),
         (("--by", "colour"), "--by: 'colour' is no column of these instances"),
         (("--by", "size_jobs:x"), "--by: 'size_jobs:x': 'x' is not a positive number of groups"),
         (("--methods", "nobody"), "--methods: 'nobody' fits none of first_fit, ladder, sjf_bco"),

@@ -1,0 +1,250 @@
+"""A summary across methods: a row per group of instances, a column per method, measures in cells.
+
+It is the table of a page or a paper: `gadgetopt summary STORE --by COLUMN --cells mean,worst`, and
+what a study with a `[table]` ends with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.text import show, show_gap
+from gadgetopt.numbers.tolerance import Number
+from gadgetopt.reporting.cells import ratio, seconds
+from gadgetopt.reporting.summary.columns import spoken, value
+from gadgetopt.reporting.summary.documents import escaped
+from gadgetopt.reporting.summary.groups import grouped, shifted_geometric_mean
+from gadgetopt.reporting.summary.outcomes import Outcome
+from gadgetopt.runs.comparison import Entry
+from gadgetopt.runs.study import Cell
+from gadgetopt.system.result import Voucher
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_Outcomes = Sequence[Outcome]
+
+
+@dataclass(frozen=True)
+class CrossTable:
+    """The table of a system as text.
+
+    Attributes
+    ----------
+    system : str
+    heads : tuple of str
+        Columns of the instances, "inst." where groups have several, and methods.
+    rows : tuple of tuple of str
+    groups : int
+        How many of the columns come before those of the methods.
+    """
+
+    system: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    groups: int
+
+
+def checked_cells(names: Sequence[str]) -> tuple[Cell, ...]:
+    """Return the measures that names stand for.
+
+    Raises
+    ------
+    InputError
+        If one is unknown.
+    """
+    known: tuple[Cell, ...] = get_args(Cell)
+    for name in names:
+        if name not in known:
+            raise InputError(f"--cells: {name!r} is not one of {', '.join(known)}")
+    return tuple(cell for name in names for cell in known if cell == name)
+
+
+def cross_tables(
+    table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]
+) -> list[CrossTable]:
+    """Return the table of each system.
+
+    Parameters
+    ----------
+    table : sequence of Entry
+    by : sequence of str
+        Columns of the instances, as `gadgetopt.summary` takes them.
+    cells : sequence of str
+        What a cell says of a method in a group of instances, in this order.
+
+    Raises
+    ------
+    InputError
+        If no instance has one of the columns.
+    """
+    systems: dict[str, dict[tuple[Any, ...], dict[str, list[Outcome]]]] = {}
+    methods: dict[str, dict[str, int]] = {}
+    for entry in table:  # in the order in which they were first run
+        methods.setdefault(entry.result.problem, {})
+    for (system, group, method, _), outcomes in grouped(table, by):
+        systems.setdefault(system, {}).setdefault(group, {})[method] = outcomes
+        methods[system].setdefault(method, len(methods[system]))
+    names = tuple(spoken(spec.partition(":")[0]) for spec in by)
+    return [
+        _table(system, names, systems[system], list(methods[system]), cells) for system in systems
+    ]
+
+
+def _table(
+    system: str,
+    names: tuple[str, ...],
+    groups: dict[tuple[Any, ...], dict[str, list[Outcome]]],
+    methods: Sequence[str],
+    cells: Sequence[Cell],
+) -> CrossTable:
+    counts = {group: max(map(len, own.values())) for group, own in groups.items()}
+    several = any(count > 1 for count in counts.values())
+    rows = []
+    for group, own in groups.items():
+        counted = (str(counts[group]),) if several else ()
+        measured = (_cell(own[method], cells) if method in own else "" for method in methods)
+        rows.append((*map(value, group), *counted, *measured))
+    heads = (*names, *(("inst.",) if several else ()), *methods)
+    return CrossTable(system, heads, tuple(rows), len(names) + several)
+
+
+def _cell(outcomes: _Outcomes, cells: Sequence[Cell]) -> str:
+    made = [outcome for outcome in outcomes if outcome.runs]
+    if not made:
+        return ""
+    if all(outcome.errors == outcome.runs for outcome in made):
+        return "error"
+    return ", ".join(text for cell in cells if (text := _TEXTS[cell](made)))
+
+
+# -- what a cell says ------------------------------------------------------------------------------
+
+
+def _interval(
+    low_of: Callable[[Sequence[float]], float], *, inverse: bool = False
+) -> Callable[[_Outcomes], str]:
+    """Return the text of a statistic of ratios, or of their inverses, with their number if few."""
+
+    def text(outcomes: _Outcomes) -> str:
+        rated = [(o.low, o.high) for o in outcomes if o.low is not None and o.high is not None]
+        if not rated:
+            return ""
+        if inverse:
+            rated = [(_inverse(high), _inverse(low)) for low, high in rated]
+        ends = (low_of([low for low, _ in rated]), low_of([high for _, high in rated]))
+        few = f" ({len(rated)} of {len(outcomes)})" if len(rated) < len(outcomes) else ""
+        return ratio(*ends) + few
+
+    return text
+
+
+def _inverse(x: float) -> float:
+    return math.inf if x == 0 else 1 / x
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _median(values: Sequence[float]) -> float:
+    from statistics import median
+
+    return float(median(values))
+
+
+def _number(of: Callable[[Outcome], Number | None]) -> Callable[[_Outcomes], str]:
+    """Return the text of a number, of several instances their mean; "" unless all have one."""
+
+    def text(outcomes: _Outcomes) -> str:
+        values = [x for o in outcomes if (x := of(o)) is not None]
+        if len(values) < len(outcomes):
+            return ""
+        return show(values[0]) if len(values) == 1 else show(_mean([float(x) for x in values]))
+
+    return text
+
+
+def _gap(outcomes: _Outcomes) -> str:
+    gaps = [o.gap for o in outcomes if o.gap is not None]
+    return "" if len(gaps) < len(outcomes) else f"gap {show_gap(_mean(gaps), 2)}"
+
+
+def _count(of: Callable[[Outcome], bool]) -> Callable[[_Outcomes], str]:
+    return lambda outcomes: f"{sum(map(of, outcomes))}/{len(outcomes)}"
+
+
+#: The text of each measure.
+_TEXTS: dict[Cell, Callable[[_Outcomes], str]] = {
+    "mean": _interval(_mean),
+    "median": _interval(_median),
+    "worst": _interval(max),
+    "share": _interval(_mean, inverse=True),
+    "least_share": _interval(min, inverse=True),
+    "objective": _number(lambda o: o.objective),
+    "bound": _number(lambda o: o.bound),
+    "gap": _gap,
+    "solved": _count(lambda o: o.solved),
+    "optimal": _count(lambda o: o.optimal is not None),
+    "verified": _count(lambda o: o.optimal is Voucher.VERIFIED),
+    "time": lambda outcomes: f"{seconds(shifted_geometric_mean([o.time_s for o in outcomes]))} s",
+    "longest": lambda outcomes: f"{seconds(max(o.time_s for o in outcomes))} s",
+}
+
+_MEANINGS: dict[Cell, str] = {
+    "mean": "mean ratio to the optimum, at least 1, a..b if gaps are open",
+    "median": "median ratio to the optimum, at least 1, a..b if gaps are open",
+    "worst": "worst ratio to the optimum",
+    "share": "mean inverse of that ratio, at most 1",
+    "least_share": "least inverse of that ratio",
+    "objective": "objective, of several instances the mean",
+    "bound": "dual bound, of several instances the mean",
+    "gap": "mean gap between the run's objective and its own bound",
+    "solved": "instances with a feasible solution",
+    "optimal": "instances solved to optimality",
+    "verified": "those of a verified bound",
+    "time": "geometric mean of the seconds, shifted by 1 s",
+    "longest": "longest run",
+}
+
+
+# -- as text ---------------------------------------------------------------------------------------
+
+
+def legend(cells: Sequence[Cell]) -> str:
+    """Return what the cells say, in one line."""
+    return f"cells: {'; '.join(_MEANINGS[cell] for cell in cells)}."
+
+
+def markdown(tables: Sequence[CrossTable], cells: Sequence[Cell]) -> str:
+    """Return a table of GitHub's Markdown for each system, and one legend."""
+    out = []
+    for table in tables:
+        heads = [head if k < table.groups else f"`{head}`" for k, head in enumerate(table.heads)]
+        out += [f"**{escaped(table.system)}**", "", _line(heads)]
+        out += [_line(["---", *["---:"] * (len(heads) - 1)])]
+        out += [_line(list(map(escaped, row))) for row in table.rows]
+        out.append("")
+    return "\n".join([*out, escaped(legend(cells)), ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def grid(table: CrossTable) -> Table:
+    """Return a table for the terminal."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=escape(table.system), title_style="bold")
+    for k, head in enumerate(table.heads):
+        out.add_column(escape(head), justify="left" if k == 0 else "right", overflow="fold")
+    for row in table.rows:
+        out.add_row(*map(escape, row))
+    return out
