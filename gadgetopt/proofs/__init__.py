@@ -12,5 +12,6 @@ pb_producer     pseudo-Boolean proofs by the solver Exact, in a process of its o
 pb_elaboration  its log made a short proof with hints, found by pb_propagation
 vipr            a proof written in VIPR, the format of exact solvers
 vipr_reader     the checker of VIPR files, anybody's
+reading         files of models (MPS, LP, .nl) read exactly
 exact_mps       a model as MPS with exact numbers, which a VIPR file lies beside
 """

@@ -1,0 +1,13 @@
+"""Files of linear models read exactly: decimals as rationals, names kept, nothing rounded.
+
+decimals    the numbers of such files
+text        the text of a file, unpacked
+draft       a model while it is read, and what it is in the end
+mps         MPS, free and fixed (mps_lines: how their lines fall into words)
+lp          CPLEX LP
+nl          AMPL's text form .nl
+points      solutions as solvers write them
+
+What two solvers read differently is refused in a line that says what to write instead. All of it
+needs the standard library only.
+"""
