@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+from marl_events import simulate
 
 from gadgetopt.models.marl.placement.baselines.rules import by_rule
 from gadgetopt.models.marl.placement.data.generate.presets import leaf_spine
@@ -22,7 +23,6 @@ from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.heuristics.lns import lns
 from gadgetopt.models.marl.placement.instance import PlacementInstance
 from gadgetopt.models.marl.queueing.data.generate.presets import poisson
-from gadgetopt.models.marl.queueing.subproblems.events import simulate
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.models.marl.subproblems.rules import RULES
 from gadgetopt.system.result import Limits

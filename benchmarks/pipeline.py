@@ -25,13 +25,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from pipeline_schedules import exact_schedule, scheduling_model
 
 from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.spp.data.importers.profiles import pipedream_profile
-from gadgetopt.models.spp.formulations.schedule import build as scheduling_model
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
-from gadgetopt.pieces.pipeline.exact_orders.exact_schedule import exact_schedule
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of_times

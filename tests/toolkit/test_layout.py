@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import re
 import tomllib
@@ -12,6 +13,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from gadgetopt.system.declaration import PARTS
+from gadgetopt.system.references import module_of as module_of_part
 from gadgetopt.system.registry import problems
 
 ROOT = Path(__file__).parents[2]
@@ -93,12 +96,26 @@ def imports(node: ast.AST, package: str) -> Iterator[str]:
         yield from imports(child, package)
 
 
+def written_modules(tree: ast.AST, module: str) -> Iterator[str]:
+    """Yield the modules that strings name: "module:attribute", or any in the toolkit."""
+    in_toolkit = not module.startswith("gadgetopt.models.")
+    above = [module.rsplit(".", k)[0] for k in range(module.count(".") + 1)]
+    packages = ["gadgetopt.solvers", "gadgetopt.system", *above] if in_toolkit else above
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        name = re.fullmatch(r"([A-Za-z_][\w.]*)(:\w+)?", node.value)
+        if name and (name[2] or in_toolkit):
+            places = (name[1], *(f"{package}.{name[1]}" for package in packages))
+            yield from (place for place in places if place in MODULES)
+
+
 def import_graph() -> nx.DiGraph:
     graph = nx.DiGraph()
     for module, path in MODULES.items():
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        graph.add_node(module)
         tree = ast.parse(path.read_text(encoding="utf-8"))
+        graph.add_node(module, written=tuple(written_modules(tree, module)))
         graph.add_edges_from((module, other) for other in imports(tree, package))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph
@@ -303,3 +320,31 @@ def test_a_reader_of_a_papers_algorithm_opens_few_files(monkeypatch):
     files = {f"{path.system} {path.method}": len(path.modules) for path in paths}
     assert len(files) >= 25
     assert {name for name, n in files.items() if n > MOST_FILES_OF_AN_ALGORITHM} == set()
+
+
+def declared_modules() -> Iterator[str]:
+    """Yield where parts, the public names, what pages name, and what `show` prints lie."""
+    yield from ("gadgetopt", "gadgetopt.__main__")
+    for problem in problems():
+        parts = [part for kind in PARTS for part in getattr(problem, kind)]
+        for declared in (problem, *parts):
+            for field in dataclasses.fields(declared):
+                value = getattr(declared, field.name)
+                if callable(value):
+                    yield module_of_part(value)
+    yield from (module for module in MODULES if module.endswith(".algorithms.plain"))
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "models").rglob("*.md")]
+    for page in pages:
+        for name in re.findall(r"\bgadgetopt(?:\.\w+)+", page.read_text(encoding="utf-8")):
+            yield from (name.rsplit(".", k)[0] for k in range(name.count(".")))
+
+
+def test_every_module_is_reached_from_what_is_declared_or_public():
+    """What only tests or a benchmark use lies beside them."""
+    graph = GRAPH.copy()
+    for module in MODULES:
+        graph.add_edges_from((module, other) for other in GRAPH.nodes[module]["written"])
+        graph.add_edge(module, module.rpartition(".")[0])  # its package is imported, too
+    graph.add_edges_from(("roots", module) for module in declared_modules())
+    unseen = set(MODULES) - nx.descendants(graph, "roots")
+    assert unseen == set()

@@ -2,8 +2,6 @@
 
 - `time_indexed`: starts and configurations tick by tick; its pool relaxation and that by template.
 - `cp_model`: models A and B of (F) and the cumulative model of the pool, in CP-SAT.
-- `mapping`, `mapping_cut`: the mapping problem of one job: the bilinear statement and the MILP (M),
-  and the minimum cut. They have no method of their own; the page says how they are used.
 - `horizon`: by when a schedule has ended.
 """
 

@@ -3,7 +3,6 @@
 - `nonconvex`: the paper's program as printed
 - `columns`: a binary variable for every pair of every job
 - `collapsed`: the knapsack of jobs with their best pairs
-- `inner_milp`, `inner_cp`, `inner_gp`: one job, as MILP, as CP-SAT table, over the reals
 """
 
 ORDER = ("nonconvex", "columns", "collapsed")

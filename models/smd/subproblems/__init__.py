@@ -1,7 +1,6 @@
 """The problem of one job, which workers and servers finish it first, and the knapsack of jobs.
 
 - `inner`: exact search, and the optimum over the reals
-- `layer_timing`: the same with the overlap evaluated at every pair
 - `columns`: the knapsack over pairs of workers and servers; `exact_knapsack` solves it
 - `ratios`: the completion time as a sum of linear ratios, and linear programs over them
 """

@@ -28,7 +28,6 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.system.result import Status
 
 from ..instance import Job
 
@@ -81,24 +80,6 @@ class PairTable:
 
     def __len__(self) -> int:
         return len(self.w)
-
-
-@dataclass(frozen=True)
-class InnerOutcome:
-    """Result of a solver on the problem of one job.
-
-    Attributes
-    ----------
-    pair : Pair or None
-        Its time is computed from the job.
-    bound_s : float or None
-        Lower bound on the completion time, claimed by the solver.
-    status : Status
-    """
-
-    pair: Pair | None
-    bound_s: float | None
-    status: Status
 
 
 class Row(NamedTuple):
@@ -158,11 +139,6 @@ def largest_p(job: Job) -> int:
 def most_workers(job: Job, p: Ints) -> Ints:
     """Return W(p) of each number of servers, which has to be in 1..P."""
     return _most(p, [(row.worker, row.server, row.limit) for row in packing_rows(job)])
-
-
-def most_servers(job: Job, w: Ints) -> Ints:
-    """Return P(w) of each number of workers, which has to be in 1..W(1)."""
-    return _most(w, [(row.server, row.worker, row.limit) for row in packing_rows(job)])
 
 
 def _most(others: Ints, rows: Sequence[tuple[int, int, int]]) -> Ints:
@@ -240,14 +216,6 @@ def pairs(job: Job) -> PairTable:
     p = np.repeat(each_p, W)
     w = np.arange(1, count + 1) - np.repeat(np.cumsum(W) - W, W)
     return PairTable(w, p, job.completion_time.at(w, p))
-
-
-def first_best(table: PairTable) -> Pair | None:
-    """Return the pair of the least time, ties as in `best_pair`; None of an empty table."""
-    if len(table) == 0:
-        return None
-    k = int(np.argmax(table.tau_s <= table.tau_s.min() * (1 + TIE)))
-    return Pair(int(table.w[k]), int(table.p[k]), float(table.tau_s[k]))
 
 
 def largest_real_w(job: Job, p: float) -> float:

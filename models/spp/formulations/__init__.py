@@ -3,7 +3,6 @@
 - `load`: P-W, the least largest load.
 - `bound`: P-LB, the least head-load-tail bound.
 - `joint`: P-T, plan and schedule together.
-- `schedule`: the schedule of a fixed plan.
 - `cp_joint`: plan and schedule together in CP-SAT.
 - `plan_variables`, `plan_times`, `plan_numbers`, `decoding`: what the first three share.
 """

@@ -1,5 +1,4 @@
 """Shortest orders of one plan's blocks.
 
 - `order_search`: by branch and bound, and the proof that none are shorter
-- `exact_schedule`: rules, local search, branch and bound, then CP-SAT
 """

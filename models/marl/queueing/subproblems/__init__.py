@@ -2,5 +2,4 @@
 
 - `queue`: which waiting jobs start, and where, by a rule and an order.
 - `slots`: a plan, slot by slot, by a queue; whole iterations, exactly.
-- `events`: the same queue in continuous time, from event to event.
 """

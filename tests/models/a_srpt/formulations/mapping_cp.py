@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from gadgetopt.models.a_srpt.formulations.mapping_cut import weights
 from gadgetopt.models.a_srpt.instance import JobType
 from gadgetopt.models.a_srpt.iteration_time import MappingTimes
 from gadgetopt.models.a_srpt.mapping import Counts
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.result import Limits
+
+from .mapping_cut import weights
 
 
 class MappingModel:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.a_srpt.data.generate.random_jobs import random_type
-from gadgetopt.models.a_srpt.formulations import mapping, mapping_cut
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
 from gadgetopt.solvers import solve_model
@@ -14,6 +13,7 @@ from gadgetopt.system.result import Limits, Status
 
 from ..brute_force import best_mapping, cluster_of
 from ..hand_checked import H1, H2
+from . import mapping_cut, mapping_milp
 from .mapping_cp import MappingModel
 
 CASES = [(seed, (2, 2, 1, 1) if seed % 3 else (3, 2, 1)) for seed in range(24)]
@@ -33,9 +33,9 @@ def test_all_routes_find_the_fastest_mapping(seed, free):
     found = fastest_mapping(times, free)
     assert found.proven
     assert times.seconds(found.units) == times.seconds(times.units(sparse(found.counts))) == fastest
-    model = mapping.build(times, free)
+    model = mapping_milp.build(times, free)
     assert solve_model(model, "highs", Limits()).status is Status.OPTIMAL
-    assert times.seconds(times.units(sparse(mapping.decode(model)))) == fastest
+    assert times.seconds(times.units(sparse(mapping_milp.decode(model)))) == fastest
     program = MappingModel(job_type.replicas, free)
     program.takes_the_iteration(times)
     solved, counts = program.solve(Limits())
@@ -77,9 +77,9 @@ def test_the_bilinear_statement_is_solved_to_the_same_optimum():
     pytest.importorskip("pyscipopt")
     for instance, free in ((H1, (2, 2)), (H2, (3, 2))):
         times = instance.times[0]
-        model = mapping.build_bilinear(times, free)
+        model = mapping_milp.build_bilinear(times, free)
         assert solve_model(model, "scip", Limits(time_s=30)).status is Status.OPTIMAL
-        found = times.units(sparse(mapping.decode(model)))
+        found = times.units(sparse(mapping_milp.decode(model)))
         assert found == fastest_mapping(times, free).units
 
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.smd.formulations import inner_gp
 from gadgetopt.models.smd.subproblems.inner import continuous, pairs
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
@@ -20,6 +19,7 @@ from ..inner_jobs import (
     TOO_SMALL,
     jobs,
 )
+from . import inner_gp
 
 
 @pytest.mark.parametrize(("job", "tau_s"), [(E2, 35.63909), (E3, 20.92250)])

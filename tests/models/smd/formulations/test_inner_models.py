@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.smd.formulations import inner_cp, inner_milp
 from gadgetopt.models.smd.subproblems.inner import best_pair, pairs
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status
 
 from ..inner_jobs import E2, E3, E4, E4B, TOO_SMALL, jobs
+from . import inner_cp, inner_milp
 
 ROUTES = [inner_milp.solve_inner, inner_cp.solve_table]
 

@@ -11,17 +11,19 @@ from scipy.optimize import minimize
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.subproblems import inner
 from gadgetopt.models.smd.subproblems.inner import (
+    TIE,
+    Pair,
+    PairTable,
     best_pair,
     continuous,
-    first_best,
     fits,
     largest_p,
     largest_w,
-    most_servers,
     most_workers,
     pairs,
 )
 
+from ..formulations.inner_milp import most_servers
 from ..inner_jobs import (
     E2,
     E3,
@@ -109,6 +111,14 @@ def test_utility_of_the_optimum():
     assert E2.utility.at(best.tau_s) == pytest.approx(68.99745, abs=5e-6)
 
 
+def first_best(table: PairTable) -> Pair | None:
+    """Return the pair of the least time, ties as in `best_pair`; None of an empty table."""
+    if len(table) == 0:
+        return None
+    k = int(np.argmax(table.tau_s <= table.tau_s.min() * (1 + TIE)))
+    return Pair(int(table.w[k]), int(table.p[k]), float(table.tau_s[k]))
+
+
 def test_a_job_of_which_one_worker_and_one_server_do_not_fit_has_no_pair():
     assert largest_p(TOO_SMALL) == 0
     assert best_pair(TOO_SMALL) is None
@@ -188,7 +198,7 @@ def test_largest_numbers_are_the_last_that_fit(job, k):
     if 1 <= k <= P:
         assert most_workers(job, np.array([k])).tolist() == [W]
     if 1 <= k <= largest_w(job, 1):
-        servers = int(most_servers(job, np.array([k]))[0])
+        servers = most_servers(job, k)
         assert fits(job, k, servers)
         assert not fits(job, k, servers + 1)
 

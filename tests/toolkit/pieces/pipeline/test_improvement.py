@@ -1,13 +1,12 @@
-"""Rules, forward-backward improvement, and the exact schedule of one plan."""
+"""Rules and forward-backward improvement."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
-from gadgetopt.pieces.pipeline.exact_orders.exact_schedule import exact_schedule
 from gadgetopt.pieces.pipeline.improvement import (
     improved_schedule,
     short_schedule,
@@ -23,9 +22,8 @@ from gadgetopt.pieces.pipeline.simulator import (
     simulate,
 )
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.result import Limits
 
-from .examples import least_makespan, shops
+from .examples import shops
 
 
 @given(shops(4, 5))
@@ -36,20 +34,6 @@ def test_improved_schedules_are_feasible_and_no_worse(shop):
     assert not list(schedule_violations(shop, found.fwd_start, found.bwd_start))
     assert bound <= found.makespan <= short_schedule(shop).makespan
     assert simulate(shop, found.orders).makespan <= found.makespan
-
-
-@settings(max_examples=40)
-@given(shops(2, 3))
-def test_the_exact_schedule_is_that_of_brute_force(shop):
-    solved = exact_schedule(shop, Limits(), np.random.default_rng(0))
-    assert solved.closed
-    assert solved.schedule.makespan == solved.bound == least_makespan(shop)
-
-
-@given(shops(4, 5))
-def test_without_time_there_are_a_schedule_and_a_bound(shop):
-    solved = exact_schedule(shop, Limits(time_s=0.0), np.random.default_rng(0))
-    assert solved.bound <= solved.schedule.makespan
 
 
 @given(shops(3, 3, full=False))

@@ -37,8 +37,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from ..iteration_time import MappingTimes
-from ..mapping import Counts
+from gadgetopt.models.a_srpt.iteration_time import MappingTimes
+from gadgetopt.models.a_srpt.mapping import Counts
 
 
 def build(times: MappingTimes, free_gpus: Sequence[int]) -> pyo.ConcreteModel:

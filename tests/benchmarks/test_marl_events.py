@@ -1,6 +1,8 @@
 """Continuous time: hand-checked runs, and the same as small steps of time."""
 
+import importlib
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,16 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.models.marl.queueing.data.generate import presets
-from gadgetopt.models.marl.queueing.subproblems.events import simulate
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
 
-from ..brute_force import small_instance
-from ..test_evaluate import tiny
+from ..models.marl.queueing.brute_force import small_instance
+from ..models.marl.queueing.test_evaluate import tiny
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(str(BENCHMARKS))
+    marl_events = importlib.import_module("marl_events")
 
 
 def runs_of(instance, rule="lif", order="fifo"):
-    return simulate(instance, JobQueue(instance, rule, order, np.random.default_rng(0)))
+    return marl_events.simulate(instance, JobQueue(instance, rule, order, np.random.default_rng(0)))
 
 
 def test_jobs_end_between_slots():
@@ -54,7 +60,7 @@ def test_all_iterations_are_done_at_the_rates_of_the_moment(seed, rule):
         return placed
 
     queue._placer.place = noted
-    runs = simulate(instance, queue)
+    runs = marl_events.simulate(instance, queue)
     times = sorted({t for run in runs for t in (run.start_s, run.end_s)})
     done = [0.0] * len(runs)
     for begin, end in itertools.pairwise(times):

@@ -35,25 +35,32 @@ unary number) and n for w or p (the other one).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.solvers import solve_model
-from gadgetopt.system.result import Limits
-
-from ..instance import Job
-from ..subproblems.inner import (
-    InnerOutcome,
+from gadgetopt.models.smd.instance import Job
+from gadgetopt.models.smd.subproblems.inner import (
     Pair,
+    Row,
     largest_p,
     largest_w,
-    most_servers,
     most_workers,
     packing_rows,
 )
+from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Limits, Status
+
+
+class InnerOutcome(NamedTuple):
+    """What a solver says of one job: a pair with its own time, a claimed lower bound, a status."""
+
+    pair: Pair | None
+    bound_s: float | None
+    status: Status
+
 
 #: Most unary variables and secants in a model.
 LARGEST = 20_000
@@ -109,11 +116,17 @@ def _sync(job: Job) -> pyo.ConcreteModel:
     return m
 
 
+def most_servers(job: Job, w: int) -> int:
+    """Return P(w), the most servers beside w workers."""
+    rows: tuple[Row, ...] = packing_rows(job)
+    return min((row.limit - row.worker * w) // row.server for row in rows if row.server)
+
+
 def _async(job: Job) -> pyo.ConcreteModel:
     """Build the model that is unary in the workers."""
     tau = job.completion_time
     W = largest_w(job, 1)
-    m = _unary("inner problem, asynchronous", most_servers(job, np.arange(1, W + 1)).tolist())
+    m = _unary("inner problem, asynchronous", [most_servers(job, w) for w in range(1, W + 1)])
     m.workers = pyo.Expression(expr=sum(k * m.sigma[k] for k in m.K))
     m.servers = pyo.Expression(expr=m.n)
     _add_packing(m, job)

@@ -23,8 +23,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from ..instance import JobType
-from ..mapping import Counts
+from gadgetopt.models.a_srpt.instance import JobType
+from gadgetopt.models.a_srpt.mapping import Counts
 
 
 def weights(job_type: JobType) -> tuple[int, list[int], list[int]]:

@@ -11,10 +11,9 @@ import heapq
 import math
 from dataclasses import dataclass
 
+from gadgetopt.models.marl.queueing.instance import QueueingInstance
+from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.search.clock import Clock
-
-from ..instance import QueueingInstance
-from .queue import JobQueue
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,15 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-
-from ..instance import Job
-from ..subproblems.inner import (
+from gadgetopt.models.smd.instance import Job
+from gadgetopt.models.smd.subproblems.inner import (
     Point,
     largest_p,
     largest_real_p,
     largest_real_w,
     real_rows,
 )
-from ..subproblems.ratios import ratios
+from gadgetopt.models.smd.subproblems.ratios import ratios
 
 #: Exponents of w and p of each shape of ratio.
 EXPONENTS = {

@@ -1,13 +1,28 @@
-"""The shortest schedule of one plan: rules, local search, branch and bound, then CP-SAT."""
+r"""The shortest schedule of one plan: by all the library has, and as a model for a solver.
+
+`exact_schedule` takes rules, local search, branch and bound, then CP-SAT. `scheduling_model` is
+(J1)-(J9) of SPP with the times of a fixed plan as constants:
+
+.. math::
+    \min\ \Theta \quad \text{subject to (J1)-(J7) and } \Theta \ge LB \text{ of (S6)}
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pyomo.environ as pyo
+
+from gadgetopt.models.spp.formulations.joint import add_orders, add_routes, add_starts
+from gadgetopt.models.spp.formulations.plan_numbers import UNITS
+from gadgetopt.numbers.units import power_of_two_unit
+from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import ScheduleOutcome, cp_schedule
 from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.improvement import improved_schedule
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
+from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
@@ -46,3 +61,28 @@ def exact_schedule(shop: Shop, limits: Limits, rng: np.random.Generator) -> Sche
     if found.complete:
         return ScheduleOutcome(start, start.makespan, True, None)
     return cp_schedule(shop, clock.limits(), int(rng.integers(2**31 - 1)), start=start)
+
+
+def scheduling_model(shop: Shop) -> pyo.ConcreteModel:
+    """Build the scheduling model of a shop; its objective is in seconds."""
+    m = pyo.ConcreteModel("schedule")
+    last, M = shop.num_machines - 1, shop.num_microbatches
+    bound_s = head_load_tail(shop).value_s
+    unit = power_of_two_unit(bound_s, UNITS)
+    f, b, a = (
+        [x * shop.unit / unit for x in times] for times in (shop.fwd, shop.bwd, shop.allreduce)
+    )
+    H = simulate(shop, round_orders(shop)).makespan_s / unit
+    m.Theta = pyo.Var(bounds=(bound_s / unit, H), doc="(J8), (J9): iteration time")
+    m.F, m.Cf = f[::2], f[1::2]
+    m.B, m.Cb = b[::2], b[1::2]
+    add_starts(m, last, M, H)
+    add_routes(m)
+    add_orders(m, H, full_duplex=shop.full_duplex)
+
+    @m.Constraint(range(0, last + 1, 2), doc="(J7): the last backward block and AllReduce")
+    def makespan(m: Any, q: int) -> Any:
+        return m.Theta >= m.sb[q, M] + b[q] + a[q]
+
+    m.objective = pyo.Objective(expr=unit * m.Theta, doc="the iteration time")
+    return m

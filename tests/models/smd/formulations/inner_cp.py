@@ -19,11 +19,12 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.smd.instance import Job
+from gadgetopt.models.smd.subproblems.inner import Pair, pairs
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import Limits
 
-from ..instance import Job
-from ..subproblems.inner import InnerOutcome, Pair, pairs
+from .inner_milp import InnerOutcome
 
 #: Most pairs in a table.
 LARGEST_TABLE = 10**5
