@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.a_srpt.algorithms import METHODS as ALGORITHMS
-from gadgetopt.models.a_srpt.baselines import METHODS as BASELINES
 from gadgetopt.models.a_srpt.data.generate.presets import paper
 from gadgetopt.models.a_srpt.data.generate.random_jobs import (
     random_instance,
@@ -36,13 +34,13 @@ from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.instance import ASrptInstance
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
-from gadgetopt.models.a_srpt.proving.bounds import METHODS as BOUNDS
 from gadgetopt.models.a_srpt.proving.certificate.check import check_bound
 from gadgetopt.models.a_srpt.subproblems.mapper import MAPPINGS, graph_of
 from gadgetopt.system.declaration import Method
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
-METHODS: dict[str, Method] = {m.name: m for m in (*ALGORITHMS, *BASELINES, *BOUNDS)}
+METHODS: dict[str, Method] = {m.name: m for m in problem("a_srpt").methods}
 
 #: Rows of the tables: a name, a method and its parameters.
 ROWS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (

@@ -143,7 +143,7 @@ def servers() -> None:
             cells, gaps, seconds = [], [], []
             for method in (price_bound, server_price_bound):
                 started = time.perf_counter()
-                outcome = method(instance, Limits(), rng)
+                outcome = method(instance, Limits())
                 seconds.append(f"{time.perf_counter() - started:.1f}")
                 bound = float(check_bound(instance, outcome.certificate))
                 gaps.append(best - bound)
@@ -190,7 +190,7 @@ def scale() -> None:
         instance = recurring(np.random.default_rng(0), jobs=jobs, servers=count, load=3.0)
         pool = pool_of(instance)
         started = time.perf_counter()
-        outcome = price_bound(instance, Limits(), np.random.default_rng(0))
+        outcome = price_bound(instance, Limits())
         found = time.perf_counter() - started
         started = time.perf_counter()
         bound = check_bound(instance, outcome.certificate)

@@ -10,13 +10,10 @@ servers, and the exact method; `data`: generators and importers of traces; `pict
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="a_srpt",
     title="Online scheduling of training jobs, guided by predictions (A-SRPT)",
     citation=Citation(
@@ -52,18 +49,10 @@ PROBLEM = Problem(
         "server_price_bound",
         "decomposition",
     ),
-    renamed=heuristics.RENAMED,
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
+    renamed={
+        "a_srpt:guide": "a_srpt_weighted",
+        "a_srpt:virtual_alpha": "a_srpt_workload",
+        "a_srpt:virtual_speed": "a_srpt_workload",
+        "a_srpt:queue_order": "a_srpt_workload",
+    },
 )

@@ -23,29 +23,32 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
+from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least, simulate
 from .guided_queue import GuidedQueue
 from .virtual_machine import VirtualMachine
 
 
+@method(kind="online", reference="A-SRPT; dispatch and delay rules reconstructed")
 def a_srpt(
     instance: ASrptInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
-    mapping: str = "heavy_edge",
-    predictor: str = "oracle",
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
     noise_sd: float = 0.0,
     delay_factor: float = 1.0,
     comm_threshold: float = 1.5,
     consolidation_slack: float = 0.0,
 ) -> MethodOutcome:
-    r"""Return the schedule of A-SRPT.
+    r"""Follows a virtual preemptive machine; waits for a better place while that may pay.
 
     The same result as `plain`, tested.
 
@@ -67,7 +70,7 @@ def a_srpt(
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
     predictor : str
-        One of `subproblems.names.PREDICTORS`.
+        One of `subproblems.names.PredictorName`.
     noise_sd : float
         Of `noisy_oracle`: standard deviation of the logarithm of its error.
     delay_factor : float
@@ -88,7 +91,7 @@ def a_srpt(
     return follow(instance, run, limits, predictor, noise_sd, rng)
 
 
-def cluster_of(instance: ASrptInstance, mapping: str, comm_threshold: float) -> Cluster:
+def cluster_of(instance: ASrptInstance, mapping: MappingRule, comm_threshold: float) -> Cluster:
     """Return the empty cluster, where jobs are heavy beyond a threshold."""
     require_at_least(1, comm_threshold=comm_threshold)
     return Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold))
@@ -98,7 +101,7 @@ def follow(
     instance: ASrptInstance,
     run: Guided,
     limits: Limits,
-    predictor: str,
+    predictor: PredictorName,
     noise_sd: float,
     rng: np.random.Generator,
 ) -> MethodOutcome:

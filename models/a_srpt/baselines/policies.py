@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
+from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least, simulate
 
 #: (predicted ticks, GPUs, release in microticks) -> what waiting jobs are ordered by.
@@ -100,52 +101,133 @@ def _release(ticks: int, gpus: int, release: int) -> int:
     return release
 
 
-def _method(policy: type[Any], key: _Key, summary: str) -> Callable[..., MethodOutcome]:
-    def run(
-        instance: ASrptInstance,
-        limits: Limits,
-        rng: np.random.Generator,
-        *,
-        mapping: str = "heavy_edge",
-        predictor: str = "oracle",
-        noise_sd: float = 0.0,
-        comm_threshold: float = 1.5,
-    ) -> MethodOutcome:
-        require_at_least(1, comm_threshold=comm_threshold)
-        cluster = Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold))
-        made = policy(instance, cluster, key)
-        return simulate(instance, made, Clock(limits), predictor, noise_sd, rng)
+def _run(
+    instance: ASrptInstance,
+    policy: type[_InOrder | _WorkConserving],
+    key: _Key,
+    limits: Limits,
+    rng: np.random.Generator,
+    mapping: MappingRule,
+    predictor: PredictorName,
+    noise_sd: float,
+    comm_threshold: float,
+) -> MethodOutcome:
+    """Return the schedule of a policy with a key."""
+    require_at_least(1, comm_threshold=comm_threshold)
+    cluster = Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold))
+    made = policy(instance, cluster, key)
+    return simulate(instance, made, Clock(limits), predictor, noise_sd, rng)
 
-    run.__doc__ = f"""{summary}
 
-    Parameters
-    ----------
-    instance : ASrptInstance
-    limits : Limits
-        `time_s` ends the run without a schedule.
-    rng : numpy.random.Generator
-        For `predictor`.
-    mapping, predictor, noise_sd, comm_threshold
-        As in `algorithms.a_srpt`.
+@method(kind="baseline", reference="name from the paper, definition reconstructed")
+def spjf(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
+    noise_sd: float = 0.0,
+    comm_threshold: float = 1.5,
+) -> MethodOutcome:
+    """Shortest predicted job first; the first blocks.
+
+    The parameters are those of `algorithms.a_srpt`.
     """
-    return run
+    own = mapping, predictor, noise_sd, comm_threshold
+    return _run(instance, _InOrder, _duration, limits, rng, *own)
 
 
-fifo: Callable[..., MethodOutcome] = _method(
-    _InOrder, _release, "Return the schedule in order of arrival; the first blocks."
-)
-spjf: Callable[..., MethodOutcome] = _method(
-    _InOrder, _duration, "Return the schedule by predicted duration, shortest first; it blocks."
-)
-spwf: Callable[..., MethodOutcome] = _method(
-    _InOrder, _workload, "Return the schedule by predicted workload, smallest first; it blocks."
-)
-wcs_duration: Callable[..., MethodOutcome] = _method(
-    _WorkConserving, _duration, "Return the work-conserving schedule by predicted duration."
-)
-wcs_workload: Callable[..., MethodOutcome] = _method(
-    _WorkConserving, _workload, "Return the work-conserving schedule by predicted workload."
-)
-wcs_subtime: Callable[..., MethodOutcome] = _method(
-    _WorkConserving, _release, "Return the work-conserving schedule by submission time."
-)
+@method(kind="baseline", reference="name from the paper, definition reconstructed")
+def spwf(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
+    noise_sd: float = 0.0,
+    comm_threshold: float = 1.5,
+) -> MethodOutcome:
+    """Smallest predicted workload first; the first blocks.
+
+    The parameters are those of `algorithms.a_srpt`.
+    """
+    own = mapping, predictor, noise_sd, comm_threshold
+    return _run(instance, _InOrder, _workload, limits, rng, *own)
+
+
+@method(kind="baseline", reference="name from the paper, definition reconstructed")
+def wcs_duration(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
+    noise_sd: float = 0.0,
+    comm_threshold: float = 1.5,
+) -> MethodOutcome:
+    """All that fits, by predicted duration.
+
+    The parameters are those of `algorithms.a_srpt`.
+    """
+    own = mapping, predictor, noise_sd, comm_threshold
+    return _run(instance, _WorkConserving, _duration, limits, rng, *own)
+
+
+@method(kind="baseline", reference="name from the paper, definition reconstructed")
+def wcs_workload(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
+    noise_sd: float = 0.0,
+    comm_threshold: float = 1.5,
+) -> MethodOutcome:
+    """All that fits, by predicted workload.
+
+    The parameters are those of `algorithms.a_srpt`.
+    """
+    own = mapping, predictor, noise_sd, comm_threshold
+    return _run(instance, _WorkConserving, _workload, limits, rng, *own)
+
+
+@method(kind="baseline", reference="name from the paper, definition reconstructed")
+def wcs_subtime(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
+    noise_sd: float = 0.0,
+    comm_threshold: float = 1.5,
+) -> MethodOutcome:
+    """All that fits, by submission time.
+
+    The parameters are those of `algorithms.a_srpt`.
+    """
+    own = mapping, predictor, noise_sd, comm_threshold
+    return _run(instance, _WorkConserving, _release, limits, rng, *own)
+
+
+@method(kind="baseline", reference="folklore")
+def fifo(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
+    noise_sd: float = 0.0,
+    comm_threshold: float = 1.5,
+) -> MethodOutcome:
+    """In order of arrival; the first blocks.
+
+    The parameters are those of `algorithms.a_srpt`.
+    """
+    own = mapping, predictor, noise_sd, comm_threshold
+    return _run(instance, _InOrder, _release, limits, rng, *own)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
@@ -21,8 +20,11 @@ from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
 MOST_JOBS = 8
 
 
-def scattered(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return the optimal schedule of A_1, at most :math:`\rho_\Delta\,OPT` (Lemma 1).
+@method(kind="baseline", reference="Lemma 1")
+def scattered(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
+    r"""Lemma 1: optimal for jobs that run at their slowest, which they then do.
+
+    Return the optimal schedule of A_1, at most :math:`\rho_\Delta\,OPT` (Lemma 1).
 
     Some list schedule is optimal, so all orders of the jobs are tried.
 

@@ -30,14 +30,22 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import ASrptInstance, ASrptSolution
 from ..subproblems.configurations import Configuration, Configurations
 from .horizon import refuse_long, refuse_many, safe_horizon
 
 
+@formulation(
+    name="time_indexed",
+    model_class="ILP",
+    strength="exact",
+    equations="(5) with configurations",
+    backends=("highs", "cpsat"),
+)
 def build(instance: ASrptInstance) -> pyo.ConcreteModel:
-    """Build (F).
+    """A binary variable for every job, configuration and start; servers tick by tick.
 
     Raises
     ------
@@ -97,8 +105,15 @@ def pool_horizon(instance: ASrptInstance) -> int:
     return int(instance.release_ticks.max() + instance.min_ticks.sum())
 
 
+@formulation(
+    name="pool_time_indexed",
+    model_class="ILP",
+    strength="relaxation",
+    equations="(5)",
+    backends=("highs", "cpsat"),
+)
 def build_pool(instance: ASrptInstance) -> pyo.ConcreteModel:
-    """Build the pool relaxation.
+    """The pool: one resource, shortest durations.
 
     Raises
     ------
@@ -133,8 +148,15 @@ def build_pool(instance: ASrptInstance) -> pyo.ConcreteModel:
     return m
 
 
+@formulation(
+    name="pool_templates",
+    model_class="ILP",
+    strength="relaxation",
+    equations="(TI-agg)",
+    backends=("highs", "cpsat"),
+)
 def build_templates(instance: ASrptInstance) -> pyo.ConcreteModel:
-    """Build the pool relaxation with equal jobs counted together.
+    """The pool with equal jobs counted together.
 
     Raises
     ------

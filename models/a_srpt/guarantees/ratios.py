@@ -19,11 +19,20 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ..instance import ASrptInstance
 from ..relaxations import busy_time_bound, pool_of, release_bound, srpt_bound
 from .guide import Guide, guide_of
 
 
+@guarantee(
+    name="Lemma 1",
+    statement="OPT with every duration at its longest <= rho OPT; rho of durations in ticks",
+    reference="Lemma 1",
+    standing="proven",
+    methods=("scattered",),
+)
 def lemma_1_ratio(
     instance: ASrptInstance, _parameters: Mapping[str, Any] | None = None
 ) -> Fraction:
@@ -32,6 +41,13 @@ def lemma_1_ratio(
     return max(Fraction(most, least) for most, least in pairs)
 
 
+@guarantee(
+    name="Lemma 1, not rounded",
+    statement="the same with rho of per-iteration times, alpha_max / alpha_min",
+    reference="Lemma 1, read for durations that are rounded to ticks",
+    standing="claimed",
+    methods=("scattered",),
+)
 def lemma_1_unrounded_ratio(
     instance: ASrptInstance, _parameters: Mapping[str, Any] | None = None
 ) -> Fraction | None:
@@ -40,28 +56,6 @@ def lemma_1_unrounded_ratio(
         return None
     pairs = zip(instance.times, instance.shortest_units, strict=True)
     return max(Fraction(times.longest, shortest) for times, shortest in pairs)
-
-
-def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction:
-    """Return the a priori ratio of A-SRPT with exact predictions."""
-    return _ratio(instance, _exact_guide(instance, parameters), 1)
-
-
-def theorem_1_weighted_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction:
-    """Return the a priori ratio of A-SRPT guided by WSPT, with exact predictions."""
-    return _ratio(instance, _exact_guide(instance, parameters), 2)
-
-
-def _exact_guide(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Guide:
-    return guide_of(instance, [job.num_iterations for job in instance.jobs], parameters)
-
-
-def _ratio(instance: ASrptInstance, guide: Guide, factor: int) -> Fraction:
-    pool = pool_of(instance)
-    bound = max(release_bound(pool), srpt_bound(pool), busy_time_bound(pool))
-    pairs = zip(instance.jobs, guide.delay, strict=True)
-    delays = sum((job.weight * d for job, d in pairs), Fraction(0)) / instance.total_gpus
-    return factor * guide.eta * guide.stretch + guide.rho + guide.stretch * delays / bound
 
 
 def exact_predictions(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> bool:
@@ -77,3 +71,44 @@ def guided_by_wspt(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> b
 def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if the sum of completions is not weighted."""
     return len({job.weight for job in instance.jobs}) == 1
+
+
+@guarantee(
+    name="Theorem 1",
+    statement="sum C <= [eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum D",
+    reference="Theorem 1, reconstructed",
+    standing="proven",
+    methods=("a_srpt",),
+    assumptions={
+        "predictions are exact": exact_predictions,
+        "all jobs have the same weight": equal_weights,
+    },
+)
+def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction:
+    """Return the a priori ratio of A-SRPT with exact predictions."""
+    return _ratio(instance, _exact_guide(instance, parameters), 1)
+
+
+@guarantee(
+    name="Theorem 1, weighted",
+    statement="sum w C <= [2 eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum w D",
+    reference="Theorem 1, reconstructed; Schulz and Skutella 2002",
+    standing="proven",
+    methods=("a_srpt_weighted",),
+    assumptions={"predictions are exact": exact_predictions, "the guide is WSPT": guided_by_wspt},
+)
+def theorem_1_weighted_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction:
+    """Return the a priori ratio of A-SRPT guided by WSPT, with exact predictions."""
+    return _ratio(instance, _exact_guide(instance, parameters), 2)
+
+
+def _exact_guide(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Guide:
+    return guide_of(instance, [job.num_iterations for job in instance.jobs], parameters)
+
+
+def _ratio(instance: ASrptInstance, guide: Guide, factor: int) -> Fraction:
+    pool = pool_of(instance)
+    bound = max(release_bound(pool), srpt_bound(pool), busy_time_bound(pool))
+    pairs = zip(instance.jobs, guide.delay, strict=True)
+    delays = sum((job.weight * d for job, d in pairs), Fraction(0)) / instance.total_gpus
+    return factor * guide.eta * guide.stretch + guide.rho + guide.stretch * delays / bound

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.a_srpt import Guided, cluster_of, follow
 from ..algorithms.virtual_machine import VirtualMachine
 from ..instance import ASrptInstance
+from ..subproblems.names import MappingRule, PredictorName
 
 
+@method(kind="online", reference="A-SRPT, weighted (reconstructed)")
 def a_srpt_weighted(
     instance: ASrptInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
-    mapping: str = "heavy_edge",
-    predictor: str = "oracle",
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
     noise_sd: float = 0.0,
-    guide: str = "wspt",
+    guide: Literal["wspt", "wsrpt"] = "wspt",
     delay_factor: float = 1.0,
     comm_threshold: float = 1.5,
     consolidation_slack: float = 0.0,
 ) -> MethodOutcome:
-    r"""Return the schedule of A-SRPT with a virtual machine that heeds weights.
+    r"""A-SRPT for weighted completion times: its virtual machine heeds the weights.
 
     Guided by WSPT, the theorem of A-SRPT holds with :math:`2 \eta` for :math:`\eta`
     (reconstructed).

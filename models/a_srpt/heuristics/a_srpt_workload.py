@@ -10,35 +10,41 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.a_srpt import Guided, cluster_of, follow
 from ..algorithms.virtual_machine import VirtualMachine
 from ..instance import ASrptInstance
+from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least
 
 
+@method(kind="online", reference="this project")
 def a_srpt_workload(
     instance: ASrptInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
-    mapping: str = "best_of",
-    predictor: str = "oracle",
+    mapping: MappingRule = "best_of",
+    predictor: PredictorName = "oracle",
     noise_sd: float = 0.0,
-    guide: str = "srpt",
-    virtual_alpha: str = "heuristic",
+    guide: Literal["srpt", "wspt", "wsrpt"] = "srpt",
+    virtual_alpha: Literal["heuristic", "min", "max"] = "heuristic",
     virtual_speed: float = 1.5,
-    queue_order: str = "workload",
+    queue_order: Literal["virtual_completion", "workload"] = "workload",
     delay_factor: float = 10.0,
     comm_threshold: float = 1.1,
     consolidation_slack: float = 0.05,
 ) -> MethodOutcome:
-    """Return the schedule of A-SRPT with another queue and other defaults; no guarantee is known.
+    """A-SRPT with its queue ordered by workload, a faster guide and longer patience.
+
+    Return the schedule of A-SRPT with another queue and other defaults; no guarantee is known.
 
     Parameters
     ----------

@@ -11,25 +11,28 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
+from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least, simulate
 
 
+@method(kind="baseline", reference="Lifka 1995")
 def easy(
     instance: ASrptInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
-    mapping: str = "heavy_edge",
-    predictor: str = "oracle",
+    mapping: MappingRule = "heavy_edge",
+    predictor: PredictorName = "oracle",
     noise_sd: float = 0.0,
     comm_threshold: float = 1.5,
 ) -> MethodOutcome:
-    """Return the schedule in order of arrival with EASY backfilling.
+    """In order of arrival with EASY backfilling.
 
     Parameters
     ----------

@@ -18,11 +18,13 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
+from ..subproblems.names import MappingRule
 
 EAGER, PATIENT, STUBBORN = range(3)
 
@@ -30,15 +32,16 @@ EAGER, PATIENT, STUBBORN = range(3)
 MOST_JOBS = 2000
 
 
+@method(kind="heuristic", reference="this project")
 def order_search(
     instance: ASrptInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
     steps: int = 4000,
-    mapping: str = "best_of",
+    mapping: MappingRule = "best_of",
 ) -> MethodOutcome:
-    """Return the best list schedule found from several orders on.
+    """Offline: local search over the order of a list schedule.
 
     Parameters
     ----------

@@ -7,26 +7,31 @@ import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import BRIGHT, INK, TEMPLATE
+from gadgetopt.system.declaration import Method
+from gadgetopt.system.declaring import picture
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
-from ..algorithms import METHODS as ALGORITHMS
-from ..baselines import METHODS as BASELINES
 from ..evaluate import duration_ticks, iteration_time
-from ..heuristics import METHODS as HEURISTICS
 from ..instance import ASrptInstance, ASrptSolution
-
-#: Policies drawn, A-SRPT first. What needs no predictions is offline; the weighted variant is
-#: A-SRPT itself where weights are equal.
-POLICIES = tuple(
-    method
-    for method in (*ALGORITHMS, *BASELINES, *HEURISTICS)
-    if "predictor" in method.parameters and method.name != "a_srpt_weighted"
-)
 
 #: A picture must not take minutes.
 MOST_JOBS = 5000
 
 _DASHES = ("solid", "dash", "dot")
+
+
+def policies() -> tuple[Method, ...]:
+    """Return the policies drawn, A-SRPT first.
+
+    What needs no predictions is offline; the weighted variant is A-SRPT itself where weights are
+    equal.
+    """
+    return tuple(
+        method
+        for method in problem("a_srpt").methods
+        if "predictor" in method.parameters and method.name != "a_srpt_weighted"
+    )
 
 
 def flow_ticks(instance: ASrptInstance, solution: ASrptSolution) -> list[float]:
@@ -41,8 +46,11 @@ def flow_ticks(instance: ASrptInstance, solution: ASrptSolution) -> list[float]:
     return sorted(flow)
 
 
+@picture(name="flow_times", of="instance")
 def draw(instance: ASrptInstance) -> go.Figure:
-    """Draw the flow times of every policy as steps, over a logarithmic axis.
+    """Distribution of flow times under each policy.
+
+    Draw the flow times of every policy as steps, over a logarithmic axis.
 
     Raises
     ------
@@ -52,7 +60,7 @@ def draw(instance: ASrptInstance) -> go.Figure:
     if len(instance.jobs) > MOST_JOBS:
         raise InputError(f"jobs: {len(instance.jobs)}, expected at most {MOST_JOBS} to draw")
     figure = go.Figure()
-    for k, method in enumerate(POLICIES):
+    for k, method in enumerate(policies()):
         outcome = method.run(instance, Limits(), np.random.default_rng(0))
         flow = flow_ticks(instance, outcome.solution)
         mean = sum(flow) / len(flow)

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 
 from gadgetopt.pieces.gangs import assigned_gpus, runs
 from gadgetopt.reporting.figures import BAR, INK, PALETTE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..algorithms.virtual_machine import virtual_run
 from ..evaluate import duration_ticks, iteration_time
@@ -30,8 +31,12 @@ MOST_JOBS = 3000
 _NAMED_SHARE = 0.015
 
 
+@picture()
 def gantt(instance: ASrptInstance, solution: ASrptSolution) -> go.Figure:
-    """Draw a feasible schedule: the jobs on the GPUs of each server, over ticks."""
+    """The GPUs of each server over time.
+
+    Draw a feasible schedule: the jobs on the GPUs of each server, over ticks.
+    """
     figure = go.Figure(_bars(instance, solution))
     figure.update_layout(
         title=_title(instance, solution),
@@ -46,8 +51,9 @@ def gantt(instance: ASrptInstance, solution: ASrptSolution) -> go.Figure:
     return figure
 
 
+@picture()
 def beside_virtual(instance: ASrptInstance, solution: ASrptSolution) -> go.Figure:
-    """Draw a schedule below the virtual machine that guides A-SRPT (perfect predictions)."""
+    """The schedule below the virtual machine that guides A-SRPT."""
     mapper = Mapper(instance, "heavy_edge")
     work = [
         int(gpus) * instance.ticks(j, mapper.on_empty_cluster(instance.jobs[j].job_type))

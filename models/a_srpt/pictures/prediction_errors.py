@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.reporting.figures import BRIGHT, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import ASrptInstance
 from ..subproblems.arrivals import Arrival, arrival_of
@@ -53,8 +54,11 @@ def shares(found: Sequence[float]) -> list[float]:
     return (counts / len(found)).tolist()
 
 
+@picture(name="prediction_errors", of="instance")
 def draw(instance: ASrptInstance) -> go.Figure:
-    """Draw the shares of each predictor beside each other; `forest` only with scikit-learn.
+    """Errors of the predicted iterations, for each predictor.
+
+    Draw the shares of each predictor beside each other; `forest` only with scikit-learn.
 
     Raises
     ------

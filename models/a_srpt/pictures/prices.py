@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.reporting.figures import BLUE, BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..guarantees.guide import durations_of
@@ -20,8 +21,9 @@ from ..relaxations import pool_of
 _INTERVALS, _POLISHED = 128, 1000
 
 
+@picture(name="prices")
 def draw(instance: ASrptInstance, solution: ASrptSolution) -> go.Figure:
-    """Draw GPUs in use over time, and below the price of a GPU-tick under which the bound is best.
+    """Prices of GPU-time, and the GPUs that the schedule uses.
 
     The schedule is feasible. Where the price is 0, GPUs are not what the bound waits for; where it
     is high, a good schedule leaves no GPU idle.

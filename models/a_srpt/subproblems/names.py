@@ -1,8 +1,12 @@
-"""Names of the mapping rules and predictors, which declarations list without importing them."""
+"""Names of the mapping rules and predictors."""
 
-MAPPINGS = ("heavy_edge", "heavy_edge_contract", "best_of", "local_search", "exact")
+from __future__ import annotations
 
-PREDICTORS = (
+from typing import Literal
+
+MappingRule = Literal["heavy_edge", "heavy_edge_contract", "best_of", "local_search", "exact"]
+
+PredictorName = Literal[
     "oracle",
     "noisy_oracle",
     "stated",
@@ -11,4 +15,4 @@ PREDICTORS = (
     "group_median",
     "last",
     "global_mean",
-)
+]

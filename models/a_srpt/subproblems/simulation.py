@@ -54,7 +54,7 @@ def simulate(
     clock : Clock
         If it expires, there is no schedule.
     predictor : str
-        One of `names.PREDICTORS`. It sees completions before the arrivals of the same time.
+        One of `names.PredictorName`. It sees completions before the arrivals of the same time.
     noise_sd : float
         Of `noisy_oracle`.
     rng : numpy.random.Generator

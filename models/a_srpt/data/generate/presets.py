@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 from ...instance import (
     ASrptInstance,
@@ -36,8 +37,12 @@ _RUN_NOISE = 0.15
 _BATCH_SIZES = (32, 64, 128)
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, jobs: int = 8) -> ASrptInstance:
-    """Draw an instance that exact methods close: few jobs on three servers of four GPUs."""
+    """A few jobs on three servers of four GPUs.
+
+    Draw an instance that exact methods close: few jobs on three servers of four GPUs.
+    """
     return random_instance(
         rng,
         jobs=jobs,
@@ -51,6 +56,7 @@ def quickstart(rng: np.random.Generator, *, jobs: int = 8) -> ASrptInstance:
     )
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -59,7 +65,9 @@ def paper(
     gpus_per_server: int = 8,
     load: float = 1.2,
 ) -> ASrptInstance:
-    """Draw an experiment of the paper's presumable scale.
+    """A thousand pipeline jobs on 32 servers of 8 GPUs, slightly overloaded.
+
+    Draw an experiment of the paper's presumable scale.
 
     Parameters
     ----------
@@ -81,24 +89,27 @@ def paper(
     )
 
 
+@generator()
 def low_load(
     rng: np.random.Generator, *, jobs: int = 300, servers: int = 8, load: float = 0.5
 ) -> ASrptInstance:
-    """Draw jobs that hardly queue: what is lost is lost to placement."""
+    """Jobs that hardly queue: what is lost is lost to placement."""
     return paper(rng, jobs=jobs, servers=servers, load=load)
 
 
+@generator()
 def overload(
     rng: np.random.Generator, *, jobs: int = 1000, servers: int = 32, load: float = 3.0
 ) -> ASrptInstance:
-    """Draw jobs that need three times the cluster while they arrive."""
+    """Jobs that need three times the cluster while they arrive."""
     return paper(rng, jobs=jobs, servers=servers, load=load)
 
 
+@generator()
 def pool(
     rng: np.random.Generator, *, jobs: int = 30, load: float = 2.5, templates: int = 0
 ) -> ASrptInstance:
-    """Draw rigid jobs for one server of 32 GPUs, where no mapping matters.
+    """Rigid jobs on one server of 32 GPUs, where no mapping matters.
 
     Parameters
     ----------
@@ -130,6 +141,7 @@ def pool(
     return with_load(instance, sorted(rng.uniform(size=jobs).tolist()), load)
 
 
+@generator()
 def recurring(
     rng: np.random.Generator,
     *,
@@ -140,7 +152,9 @@ def recurring(
     groups: int = 60,
     one_off_share: float = 0.15,
 ) -> ASrptInstance:
-    """Draw jobs most of which repeat earlier ones, so that their length can be predicted.
+    """Jobs that repeat earlier ones, with groups, users and batch sizes.
+
+    Draw jobs most of which repeat earlier ones, so that their length can be predicted.
 
     Groups are as popular as Zipf's law says. A group fixes the job type, the user and the work, a
     run its batch size; iterations are inversely proportional to that, with 15 % of noise. Jobs of

@@ -24,7 +24,8 @@ from ...instance import (
 from ...subproblems.mapper import Mapper
 
 #: GB/s within a server per GPU, and of a server's network: 100 Gb/s.
-INTRA_GBYTES_PER_S, NIC_GBYTES_PER_S = Fraction(75, 2), Fraction(25, 2)
+INTRA_GBYTES_PER_S = Fraction(75, 2)
+NIC_GBYTES_PER_S = Fraction(25, 2)
 
 _STAGES = (1, 1, 2, 2, 3, 4)
 _REPLICAS = (1, 2, 4)

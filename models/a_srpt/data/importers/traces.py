@@ -38,6 +38,7 @@ from gadgetopt.pieces.traces import (
     read_philly,
     rejections,
 )
+from gadgetopt.system.declaring import importer
 
 from ...instance import (
     ASrptInstance,
@@ -110,28 +111,58 @@ PhillyOptions = HeliosOptions = ClusterOptions
 MuriOptions = Alibaba2020Options = Alibaba2023Options = Options
 
 
+_HELP = {
+    "load": (
+        "GPUs that the jobs need while they arrive, by those of the cluster; releases "
+        "are compressed or stretched to it; 0 keeps them"
+    ),
+    "max_gpus": "largest jobs to keep; 0: all that fit the cluster",
+    "count": "windows of the trace; the first begins with it, others at random",
+}
+
+
+@importer(options=PhillyOptions, help=_HELP)
 def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of condensed Philly traces; see `ClusterOptions`."""
+    """The condensed Microsoft Philly trace.
+
+    Make instances of condensed Philly traces; see `ClusterOptions`.
+    """
     return _imported("philly", read_philly, PhillyOptions, files, rng, options)
 
 
+@importer(options=MuriOptions, help=_HELP)
 def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of traces of the Muri simulator; see `Options`."""
+    """Traces of the Muri simulator, with iterations and their times.
+
+    Make instances of traces of the Muri simulator; see `Options`.
+    """
     return _imported("muri", read_muri, MuriOptions, files, rng, options)
 
 
+@importer(name="alibaba-2020", options=Alibaba2020Options, help=_HELP)
 def alibaba_2020(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of folders of Alibaba's PAI trace of 2020; see `Options`."""
+    """A folder with the tables of Alibaba's PAI trace.
+
+    Make instances of folders of Alibaba's PAI trace of 2020; see `Options`.
+    """
     return _imported("alibaba-2020", read_alibaba_2020, Alibaba2020Options, files, rng, options)
 
 
+@importer(name="alibaba-2023", options=Alibaba2023Options, help=_HELP)
 def alibaba_2023(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of pod lists of Alibaba's trace of 2023; see `Options`."""
+    """A list of pods of Alibaba's trace of 2023.
+
+    Make instances of pod lists of Alibaba's trace of 2023; see `Options`.
+    """
     return _imported("alibaba-2023", read_alibaba_2023, Alibaba2023Options, files, rng, options)
 
 
+@importer(options=HeliosOptions, help=_HELP)
 def helios(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of cluster logs of Helios; see `ClusterOptions`."""
+    """A cluster log of SenseTime's Helios.
+
+    Make instances of cluster logs of Helios; see `ClusterOptions`.
+    """
     return _imported("helios", read_helios, HeliosOptions, files, rng, options)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import ASrptInstance
@@ -26,17 +27,19 @@ from .outcome import (
 )
 
 
+@method(kind="relaxation", reference="(6), reconstructed", formulation="prices")
 def price_bound(
     instance: ASrptInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     intervals: int = 256,
     iterations: int = 40,
     sample: int = 5000,
     polished: int = 2000,
 ) -> MethodOutcome:
-    r"""Return the bound :math:`L(\pi)` of good prices, (6) of the page.
+    r"""B5: prices of GPU-time, for thousands of jobs.
+
+    Return the bound :math:`L(\pi)` of good prices, (6) of the page.
 
     The prices are constant on a grid, found by subgradient ascent from Smith's prices on 16
     intervals on, halving them until there are `intervals`. Where there are few enough jobs, column

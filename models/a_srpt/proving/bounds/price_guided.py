@@ -20,6 +20,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ...heuristics.order_annealing import (
@@ -36,6 +37,7 @@ from ...relaxations import (
 )
 from ...subproblems.cluster import Cluster
 from ...subproblems.mapper import Mapper
+from ...subproblems.names import MappingRule
 from ..certificate.check import (
     ASrptCertificate,
     Prices,
@@ -53,16 +55,17 @@ MOST_WORK, MORE_SERVERS = 10**10, 32
 HOT_POOL, HOT_SERVERS = 0.3, 0.03
 
 
+@method(kind="heuristic", reference="ours", formulation="prices")
 def price_guided(
     instance: ASrptInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
     intervals: int = 512,
-    mapping: str = "best_of",
+    mapping: MappingRule = "best_of",
     steps: int = 80_000,
 ) -> MethodOutcome:
-    """Return a schedule in the order of prices, and the bound that the prices prove.
+    """Offline: in the order of the prices of B5, which it also proves.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import ASrptInstance
@@ -45,16 +46,18 @@ from .outcome import (
 from .price import good_prices
 
 
+@method(kind="relaxation", reference="ours", formulation="part_prices")
 def server_price_bound(
     instance: ASrptInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     intervals: int = 128,
     iterations: int = 20,
     polished: int = 2000,
 ) -> MethodOutcome:
-    r"""Return the bound :math:`L^{srv}(\pi)` of good prices of parts, or B5 if that is higher.
+    r"""Prices of parts of servers: sees fragmentation and communication.
+
+    Return the bound :math:`L^{srv}(\pi)` of good prices of parts, or B5 if that is higher.
 
     Parameters
     ----------

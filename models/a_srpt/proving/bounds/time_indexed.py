@@ -10,6 +10,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import ASrptInstance
@@ -30,10 +31,16 @@ from .outcome import (
 MOST_STARTS = 10**7
 
 
-def time_indexed_bound(
-    instance: ASrptInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return B4, or what the best prices prove when time runs out.
+@method(
+    kind="relaxation",
+    reference="(5), reconstructed",
+    formulation="time_indexed_lp",
+    backend="highs",
+)
+def time_indexed_bound(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
+    """B4: linear program of starts, by column generation.
+
+    Return B4, or what the best prices prove when time runs out.
 
     Raises
     ------

@@ -18,6 +18,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import ASrptInstance
@@ -36,10 +37,9 @@ from .outcome import (
 MOST_COLUMNS = 10**6
 
 
-def transportation_bound(
-    instance: ASrptInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return B3, solved by HiGHS.
+@method(kind="relaxation", reference="reconstructed", formulation="transportation", backend="highs")
+def transportation_bound(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
+    """B3: linear program of jobs that may be interrupted.
 
     Raises
     ------

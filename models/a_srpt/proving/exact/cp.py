@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number, round_up
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...formulations.cp_model import ScheduleModel
@@ -27,30 +27,39 @@ from .pool_search import pool_schedule
 MOST_COST = 2**60
 
 
-def cp_configurations(
-    instance: ASrptInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve model A, from a serial schedule."""
+@method(
+    kind="exact",
+    reference="model A (reconstructed)",
+    formulation="cp_configurations",
+    backend="cpsat",
+)
+def cp_configurations(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
+    """Model A: an optional interval for every configuration (native CP-SAT)."""
     clock = Clock(limits)
     with clock.phase("build"):
         configurations = Configurations(instance)
         model = _model(instance, first_schedule(configurations))
         model.one_interval_a_configuration(configurations)
-    return _solved(model, configurations, clock, seed_of(rng))
+    return _solved(model, configurations, clock, seed_of(fixed_rng()))
 
 
-def cp_demands(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve model B, from a serial schedule."""
+@method(
+    kind="exact", reference="model B (reconstructed)", formulation="cp_demands", backend="cpsat"
+)
+def cp_demands(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
+    """Model B: GPUs on every server as variables, a table, the pool (native CP-SAT)."""
     clock = Clock(limits)
     with clock.phase("build"):
         configurations = Configurations(instance)
         model = _model(instance, first_schedule(configurations))
         model.gpus_from_a_table(configurations)
-    return _solved(model, configurations, clock, seed_of(rng))
+    return _solved(model, configurations, clock, seed_of(fixed_rng()))
 
 
-def cp_pool(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Bound the objective by the pool relaxation."""
+@method(kind="relaxation", reference="(P) (reconstructed)", formulation="cp_pool", backend="cpsat")
+def cp_pool(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
+    """The pool relaxation, one cumulative constraint (native CP-SAT)."""
+    rng = fixed_rng()
     clock = Clock(limits)
     with clock.phase("build"):
         value, starts = pool_schedule(pool_of(instance), 0, rng, clock)

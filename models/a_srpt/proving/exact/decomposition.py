@@ -36,6 +36,7 @@ from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...baselines.policies import spwf
@@ -75,10 +76,11 @@ MOST_ENTRIES = 10**6
 ASSIGNMENT_PART, QUESTION_PART = 0.2, 0.6
 
 
+@method(kind="exact", reference="4.5 (reconstructed)", formulation="decomposition")
 def decomposition(
     instance: ASrptInstance, limits: Limits, rng: np.random.Generator, *, annealings: int = 3
 ) -> MethodOutcome:
-    """Solve (F); see the module.
+    """The pool by prices and states of time, servers for its starts, then model B.
 
     Parameters
     ----------
@@ -403,7 +405,7 @@ def _at_scale(instance: ASrptInstance, limits: Limits, rng: np.random.Generator)
             schedule = spwf(instance, Limits() if small else clock.limits(0.7), rng)
             schedule.limit_hit = "time_s"
     with clock.phase("prices"):
-        bound = price_bound(instance, clock.limits(), rng)
+        bound = price_bound(instance, clock.limits())
     schedule.certificate = bound.certificate
     schedule.limit_hit = schedule.limit_hit or bound.limit_hit
     schedule.phases_s = clock.phases_s

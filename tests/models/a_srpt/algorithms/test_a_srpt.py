@@ -4,13 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import InputError
-from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import virtual_completions
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.heuristics import METHODS as HEURISTICS
 from gadgetopt.models.a_srpt.heuristics.a_srpt_weighted import a_srpt_weighted
 from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
@@ -26,7 +25,7 @@ def rng(seed=0):
 
 
 def run(instance, method=a_srpt, **parameters):
-    return method(instance, Limits(), rng(), **parameters).solution
+    return called(method, instance, Limits(), rng(), **parameters).solution
 
 
 def total(instance, solution):
@@ -104,7 +103,7 @@ def test_no_job_starts_before_it_ends_on_the_virtual_machine(guide, seed):
         assert job.start_microtick >= virtual[job.job]
 
 
-GUIDED = [m for m in (*METHODS, *HEURISTICS) if m.name.startswith("a_srpt")]
+GUIDED = [m for m in problem("a_srpt").methods if m.name.startswith("a_srpt")]
 
 
 @pytest.mark.parametrize("method", GUIDED, ids=lambda m: m.name)

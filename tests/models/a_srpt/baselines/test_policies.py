@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.a_srpt.baselines import METHODS
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.heuristics import METHODS as HEURISTICS
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small
 from ..plain_policies import estimated_ticks, plain_policy
 
-EASY = tuple(m for m in HEURISTICS if m.name == "easy")
-POLICIES = {m.name: m.run for m in (*METHODS, *EASY) if "predictor" in m.parameters}
+POLICIES = {
+    m.name: m.run
+    for m in problem("a_srpt").methods
+    if m.kind == "baseline" and "predictor" in m.parameters
+}
 
 KEYS = {
     "fifo": (lambda p, j: 0, True),

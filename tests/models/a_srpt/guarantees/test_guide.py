@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.data.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.evaluate import evaluate
@@ -17,9 +16,9 @@ from gadgetopt.models.a_srpt.guarantees.guide import (
     late_starts,
     replayed_predictions,
 )
-from gadgetopt.models.a_srpt.heuristics import METHODS as HEURISTICS
 from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.relaxations import pool_of, srpt_bound
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3, pool_optimum
@@ -130,7 +129,7 @@ def test_a_late_start_is_found():
 
 
 def test_the_parameters_of_the_guide_are_those_of_the_method():
-    of = {m.name: dict(m.parameters) for m in (*METHODS, *HEURISTICS)}
+    of = {m.name: dict(m.parameters) for m in problem("a_srpt").methods}
     shared = {key: value for key, value in DEFAULTS.items() if key in of["a_srpt"]}
     assert shared.items() <= of["a_srpt"].items()
     assert DEFAULTS.keys() <= of["a_srpt_workload"].keys()

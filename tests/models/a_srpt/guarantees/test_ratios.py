@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
@@ -25,7 +26,7 @@ from .test_guide import DEFAULTS
 
 
 def value(instance: ASrptInstance, method, **parameters):
-    outcome = method(instance, Limits(), np.random.default_rng(0), **parameters)
+    outcome = called(method, instance, Limits(), np.random.default_rng(0), **parameters)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible
     return evaluation.objective

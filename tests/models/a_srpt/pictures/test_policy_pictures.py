@@ -46,7 +46,7 @@ def test_flow_times_are_the_evaluators():
     flow = flow_times.flow_ticks(H4, solution)
     assert sum(flow) / 4 == evaluate(H4, solution).components["mean_flow_ticks"]
     figure = flow_times.draw(H4)
-    assert len(figure.data) == len(flow_times.POLICIES) == 9
+    assert len(figure.data) == len(flow_times.policies()) == 9
     assert all(trace.y[-1] == 1 for trace in figure.data)
 
 

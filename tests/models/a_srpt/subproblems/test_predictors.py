@@ -1,6 +1,7 @@
 """Predictors use what is known at arrival: no test gets them to leak."""
 
 from dataclasses import fields
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.data.generate.presets import recurring
 from gadgetopt.models.a_srpt.subproblems import forest
 from gadgetopt.models.a_srpt.subproblems.arrivals import FIRST_GUESS, Arrival, arrival_of
-from gadgetopt.models.a_srpt.subproblems.names import PREDICTORS
+from gadgetopt.models.a_srpt.subproblems.names import PredictorName
 from gadgetopt.models.a_srpt.subproblems.predictors import make_predictor
 from gadgetopt.system.result import Limits
 
@@ -122,5 +123,5 @@ def test_the_forest_learns_from_completions_in_their_order():
 
 
 def test_every_predictor_can_be_asked_for():
-    for name in PREDICTORS:
+    for name in get_args(PredictorName):
         assert make_predictor(name, H3, 0.0, rng()) is not None

@@ -130,9 +130,8 @@ def test_five_of_eight_gpus_cost_a_whole_server_where_splitting_is_slow():
     instance = instance_of((8, 8), [(0, 5, 4, 1)] * 6, Fraction(15, 4), 100, 16)
     servers = servers_of(instance)
     assert (servers.split_ticks >= 3 * servers.pool.duration).all()
-    rng = np.random.default_rng(0)
-    of_gpus = proved(instance, price_bound(instance, Limits(), rng).certificate.proof)
-    of_parts = proved(instance, server_price_bound(instance, Limits(), rng).certificate.proof)
+    of_gpus = proved(instance, price_bound(instance, Limits()).certificate.proof)
+    of_parts = proved(instance, server_price_bound(instance, Limits()).certificate.proof)
     d = int(servers.pool.duration[0])
     assert of_gpus <= Fraction(3, 4) * 12 * d
     assert Fraction(99, 100) * 12 * d <= of_parts <= 12 * d
