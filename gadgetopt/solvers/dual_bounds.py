@@ -57,12 +57,6 @@ def _numbers(data: Any, where: str) -> Iterator[tuple[str, int | Fraction]]:
         yield from _numbers(part, where + place)
 
 
-def lp_dual_bound(form: StandardForm, row_duals: Floats) -> Fraction | None:
-    """Return the bound on the optimum of a linear model that a solver's row duals prove."""
-    proved = rational_duals(form, row_duals)
-    return None if proved is None else proved[0]
-
-
 def rational_duals(form: StandardForm, row_duals: Floats) -> tuple[Fraction, list[Fraction]] | None:
     r"""Return a bound on the optimum of a linear model, and the exact row duals y that prove it.
 

@@ -135,22 +135,6 @@ def dense_max_flow(capacity: BigInts, source: int, sink: int) -> Flow:
     return _maximize(Pattern(len(capacity), rows, columns), capacity[linked], source, sink)
 
 
-def min_cut(
-    num_nodes: int,
-    tails: Sequence[int] | Ints,
-    heads: Sequence[int] | Ints,
-    capacity: Sequence[int] | BigInts,
-    source: int,
-    sink: int,
-) -> tuple[int, Bools]:
-    """Return the value of a minimum cut and its smallest source side, shape (num_nodes,).
-
-    Capacities are integers of any size. For several cuts of one network make a `FlowNetwork` once.
-    """
-    flow = FlowNetwork(num_nodes, tails, heads).max_flow(capacity, source, sink)
-    return flow.value, flow.source_side()
-
-
 def wide_integers(values: Sequence[int] | BigInts) -> BigInts:
     """Return integers as 64-bit ones if those hold their sum with room to spare, else Python's."""
     array = np.asarray(values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Literal, Self
@@ -166,13 +164,6 @@ class TwoLevelBandwidths:
 
 
 Cluster = Annotated[MatrixCluster | TwoLevelCluster, Field(discriminator="type")]
-
-
-def two_level_of_seps(seps: Iterable[int], **bandwidths: float) -> TwoLevelCluster:
-    """Return the cluster whose machine k holds GPUs `seps[k-1]..seps[k]-1`."""
-    ends = [0, *seps]
-    sizes = tuple(b - a for a, b in itertools.pairwise(ends))
-    return TwoLevelCluster(gpus_per_machine=sizes, **bandwidths)  # type: ignore[arg-type]
 
 
 def _check_speeds(speeds: tuple[float, ...] | None, wanted: int, of_what: str) -> None:

@@ -22,23 +22,18 @@ delays :math:`D_j`, let
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..algorithms.virtual_machine import virtual_completions
 from ..instance import ASrptInstance, ASrptSolution
-from ..subproblems.arrivals import arrival_of
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
-from ..subproblems.predictors import make_predictor
 
 
 @dataclass(frozen=True)
@@ -104,33 +99,6 @@ def guide_of(
     )
 
 
-def late_starts(
-    instance: ASrptInstance, solution: ASrptSolution, guide: Guide
-) -> Iterator[tuple[int, Fraction]]:
-    """Yield the jobs that start later than Lemma 3 allows, and by how many microticks."""
-    for job in solution.jobs:
-        latest = (guide.completion[job.job] + guide.delay[job.job]) * guide.stretch
-        if job.start_microtick > latest:
-            yield job.job, job.start_microtick - latest
-
-
-def early_starts(solution: ASrptSolution, guide: Guide) -> list[int]:
-    """Return the jobs that start before they have completed on the virtual machine."""
-    return [job.job for job in solution.jobs if job.start_microtick < guide.completion[job.job]]
-
-
-def a_posteriori_bound(instance: ASrptInstance, solution: ASrptSolution, guide: Guide) -> Fraction:
-    r"""Return :math:`(1 + \sigma G') \sum w_j (\tilde C_j + D_j) + \sum w_j d_j`, in ticks."""
-    G = instance.total_gpus
-    durations = durations_of(instance, solution)
-    guided = sum(
-        job.weight * (c + d)
-        for job, c, d in zip(instance.jobs, guide.completion, guide.delay, strict=True)
-    )
-    run = sum(job.weight * d for job, d in zip(instance.jobs, durations, strict=True))
-    return guide.stretch * guided / G + run
-
-
 def durations_of(instance: ASrptInstance, solution: ASrptSolution) -> list[int]:
     """Return the ticks that each job runs."""
     durations = [0] * len(instance.jobs)
@@ -138,29 +106,3 @@ def durations_of(instance: ASrptInstance, solution: ASrptSolution) -> list[int]:
         times = instance.times[instance.jobs[job.job].job_type]
         durations[job.job] = instance.ticks(job.job, times.units(job.placement))
     return durations
-
-
-def replayed_predictions(
-    instance: ASrptInstance,
-    solution: ASrptSolution,
-    predictor: str,
-    noise_sd: float,
-    rng: np.random.Generator,
-) -> list[int]:
-    """Return what a predictor said of each job, given when the jobs of a schedule completed.
-
-    `rng` is in the state in which the run began.
-    """
-    G = instance.total_gpus
-    guess = make_predictor(predictor, instance, noise_sd, rng)
-    durations = durations_of(instance, solution)
-    ends = [(job.start_microtick + G * durations[job.job], job.job) for job in solution.jobs]
-    heapq.heapify(ends)
-    predicted = [0] * len(instance.jobs)
-    releases = instance.release_ticks.tolist()
-    for j in sorted(range(len(releases)), key=lambda j: (releases[j], j)):
-        while ends and ends[0][0] <= G * releases[j]:
-            _, done = heapq.heappop(ends)
-            guess.observe(arrival_of(instance, done), instance.jobs[done].num_iterations)
-        predicted[j] = guess.predict(arrival_of(instance, j))
-    return predicted

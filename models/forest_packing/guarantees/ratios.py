@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..instance import ForestPackingInstance
 
@@ -57,22 +57,6 @@ def unpolished_ratio(instance: ForestPackingInstance, parameters: Mapping[str, A
 def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if the number, depth and rates of the trees are not restricted."""
     return not instance.restricted
-
-
-def pipeline_factor(depth: int, chunks: int) -> Fraction:
-    """Return 1 + (h-1)/m, the bound on T/T* without latency (T5)."""
-    return 1 + Fraction(depth - 1, chunks)
-
-
-def deepest(num_workers: int) -> int:
-    """Return 2(N-1), the largest depth of a tree pair in hops (T5)."""
-    return 2 * (num_workers - 1)
-
-
-def chain_ratio(eps: Number, eta: Number, depth: int, chunks: int) -> Fraction:
-    """Return the bound on T/T* of packing, pruning and pipeline together (T6, reconstructed)."""
-    packed = 1 / (1 - decimal_rational(eps)) ** 2
-    return packed / (1 - decimal_rational(eta)) * pipeline_factor(depth, chunks)
 
 
 def crossing_bound(instance: ForestPackingInstance, parts: Sequence[Sequence[int]]) -> Fraction:
@@ -108,15 +92,3 @@ def partitions(num_nodes: int) -> Iterator[list[list[int]]]:
         for k in range(len(parts)):
             yield [*parts[:k], [*parts[k], last], *parts[k + 1 :]]
         yield [*parts, [last]]
-
-
-def smallest_crossing(instance: ForestPackingInstance) -> Fraction:
-    """Return the least `crossing_bound` of all partitions; tau on symmetric networks (T1).
-
-    By enumeration: for small networks, as a witness of faster algorithms.
-    """
-    return min(
-        crossing_bound(instance, parts)
-        for parts in partitions(instance.network.num_workers)
-        if len(parts) > 1
-    )

@@ -16,25 +16,20 @@ its racks if it spans racks (proposition P2; the model is reconstructed):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.errors import ModelRefused
 from gadgetopt.search.seeds import fixed_rng
-from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, Status
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import GadgetInstance
-from ..subproblems.slot_problem import Mapping
-from ..terms import JobTerms, Terms
 from .cp_circuit import add_capacity
 from .cp_joint import (
     CpSlot,
     CpWay,
-    mappings_of,
     solve_horizon,
 )
 from .joint import SlotScope
@@ -122,50 +117,3 @@ def cp_tree(
     if instance.terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")
     return solve_horizon(instance, CP_TREE, limits, rng, scale)
-
-
-def embedding_test(
-    terms: Terms,
-    sizes: Sequence[tuple[JobTerms, int]],
-    limits: Limits | None = None,
-    seed: int = 0,
-) -> list[Mapping] | None:
-    """Embed rings of given sizes in one slot, or prove that it is impossible.
-
-    Parameters
-    ----------
-    terms : Terms
-    sizes : sequence of (JobTerms, int)
-        Each job at most once, with its ring size.
-    limits : Limits, optional
-    seed : int
-
-    Returns
-    -------
-    list of Mapping or None
-        None if CP-SAT says that the rings do not fit together.
-
-    Raises
-    ------
-    TimeoutError
-        If it is not decided in time.
-    ModelRefused
-        If the network is a graph.
-    """
-    if terms.tree is None:
-        raise ModelRefused("the network is a graph, expected a two-tier cluster")
-    wanted = {job.index: size for job, size in sizes if size > 0}
-    if any(size > terms.jobs[i].per_server.sum() for i, size in wanted.items()):
-        return None
-    model = cp_model.CpModel()
-    slot = add_slot(model, SlotScope(terms, wanted))
-    for i, size in wanted.items():
-        model.add(slot.size[i] == size)
-    solved = solve_cp(model, limits or Limits(), seed)
-    if solved.status is Status.ERROR:
-        raise SolverError(solved.reason)
-    if solved.status is Status.INFEASIBLE:
-        return None
-    if solved.values is None:
-        raise TimeoutError
-    return mappings_of(terms, slot, solved)

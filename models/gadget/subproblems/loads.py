@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,27 +68,9 @@ def loads_of(terms: Terms, job: JobTerms, mapping: Mapping) -> Loads:
     return out
 
 
-def total_loads(terms: Terms, mappings: Iterable[Mapping]) -> Loads:
-    """Return the total loads of all mappings of a slot."""
-    out = no_loads(terms)
-    for mapping in mappings:
-        out.add(loads_of(terms, terms.jobs[mapping.job], mapping))
-    return out
-
-
 def link_numbers(terms: Terms) -> dict[tuple[int, int], int]:
     """Return the positions of the links, by source and target."""
     return {(u, v): e for e, (u, v) in enumerate(terms.links.tolist())}
-
-
-def overload(terms: Terms, loads: Loads) -> tuple[float, float]:
-    r"""Return :math:`\hat\beta` and :math:`\hat\gamma`: the largest ratios of load to capacity.
-
-    The first is over servers, the second over links; infinite if an element without capacity is
-    loaded.
-    """
-    node, link = overloads(terms, loads)
-    return max(node), link
 
 
 def overloads(terms: Terms, loads: Loads) -> tuple[tuple[float, ...], float]:

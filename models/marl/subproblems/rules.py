@@ -28,7 +28,6 @@ from .groups import Groups, Key
 from .occupancy import Occupancy
 
 GroupRule = Literal["tetris", "pack", "lb", "lif"]
-GROUP_RULES: tuple[GroupRule, ...] = get_args(GroupRule)
 Rule = Literal["tetris", "pack", "lb", "lif", "greedy_jct", "random"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 

@@ -49,7 +49,7 @@ class SlotOptions:
     seed : int
         Roundings depend on this, the job, the slot and the number of workers only.
     factor, attempts, keep, trim, fall_back
-        Of the roundings, see `slot_rounding.round_slot`.
+        Of the roundings, see `slot_rounding.slot_rounding`.
     clock : Clock
         Of the run; where time is up before a solver's answer, `TimeoutError` is raised.
     """

@@ -64,40 +64,6 @@ class SlotRounding:
     failed: int = 0
 
 
-def round_slot(
-    job: JobTerms,
-    n: int,
-    price: Floats,
-    room: Ints,
-    *,
-    factor: float = 1.0,
-    attempts: int = 50,
-    keep: Keep = "first",
-    trim: bool = True,
-    fallback: Fallback = "none",
-    seed_key: Sequence[int],
-) -> tuple[Placements | None, float]:
-    """Return placements of n workers and their servers by Algorithm 4, and their cost.
-
-    Parameters are those of `slot_rounding`, with prices per unit, shape (machines, resources), for
-    the costs. None and an infinite cost if there are no placements.
-    """
-    found = slot_rounding(
-        job,
-        n,
-        price @ job.alpha,
-        price @ job.beta,
-        room,
-        factor=factor,
-        attempts=attempts,
-        keep=keep,
-        trim=trim,
-        fallback=fallback,
-        seed_key=seed_key,
-    )
-    return found.placements, found.cost
-
-
 def slot_rounding(
     job: JobTerms,
     n: int,

@@ -106,15 +106,6 @@ def lpt_ils(
     return outcome
 
 
-def lpt(instance: SjfBcoInstance) -> Schedule:
-    """Return the schedule of one pass, longest first, each job where it completes earliest.
-
-    There is no contention, so `makespan` is exact. It may exceed the horizon. Takes O(|J| S).
-    """
-    jobs = _Jobs(instance)
-    return _pass(jobs, jobs.duration, None)
-
-
 class _Jobs:
     """Sizes, local durations, and a lower bound on the makespan."""
 

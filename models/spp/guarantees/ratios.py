@@ -28,13 +28,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.system.declaring import guarantee
 
 if TYPE_CHECKING:
-    from gadgetopt.pieces.pipeline.shop import Shop
-
     from ..instance import SppInstance
 
 
@@ -90,25 +87,6 @@ def bandwidth_ratio(instance: SppInstance) -> Fraction:
     exact = cluster.exact
     pairs = ((exact.intra, exact.inter), (exact.allreduce_intra, exact.allreduce_inter))
     return max(max(pair) / min(pair) for pair in pairs)
-
-
-def schedule_bound(shop: Shop) -> Fraction:
-    """Return G1, the seconds that PE needs at most."""
-    rounds = shop.num_microbatches + 4 * shop.num_stages - 4
-    ends = [(rounds - 2 * n) * shop.period + shop.allreduce[2 * n] for n in range(shop.num_stages)]
-    return shop.seconds(max(ends))
-
-
-def schedule_ratio(shop: Shop, makespan_s: Fraction) -> Fraction:
-    """Return G2, at most how many times the optimum of its plan a makespan is; 1 for no time."""
-    bound = head_load_tail(shop).value_s
-    return makespan_s / bound if bound else Fraction(1)
-
-
-def schedule_ratio_beforehand(shop: Shop) -> Fraction:
-    """Return G3, at most how many times the optimum of its plan PE needs."""
-    replicated = any(shop.allreduce)
-    return 1 + int(replicated) + Fraction(4 * shop.num_stages - 4, shop.num_microbatches)
 
 
 # -- assumptions -------------------------------------------------------------------------------

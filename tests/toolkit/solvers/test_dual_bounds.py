@@ -8,10 +8,17 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.solvers.dual_bounds import lp_dual_bound
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.solvers.dual_bounds import rational_duals
 from gadgetopt.solvers.highs import solve_form
-from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.solvers.standard_form import StandardForm, compile_model
 from gadgetopt.system.result import Limits, Status
+
+
+def lp_dual_bound(form: StandardForm, row_duals: Floats) -> Fraction | None:
+    """Return the bound on the optimum of a linear model that a solver's row duals prove."""
+    proved = rational_duals(form, row_duals)
+    return None if proved is None else proved[0]
 
 
 def random_lp(seed: int, integer: bool = False) -> pyo.ConcreteModel:

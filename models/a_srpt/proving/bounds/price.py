@@ -83,13 +83,3 @@ def good_prices(
             prices = np.pad(prices, (0, len(times) - 1 - len(prices)))
         value, prices = best_grid_prices(jobs, times, prices, starts, clock)
     return times, prices, value
-
-
-def priced_starts(instance: ASrptInstance, intervals: int = 128, iterations: int = 40) -> Floats:
-    """Return where each job starts under good prices, in ticks, shape (jobs,).
-
-    In this order, list scheduling of the pool comes within about one percent of the bound.
-    """
-    pool = FloatPool.of(pool_of(instance))
-    _, found = pool_prices(pool, intervals, iterations, 5000, Clock())
-    return found.starts

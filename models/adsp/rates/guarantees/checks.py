@@ -36,7 +36,7 @@ def starts_low(_instance: AdspRatesInstance, parameters: Mapping[str, Any]) -> b
 
 def terms_have_no_unit(instance: AdspRatesInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True unless the instance reads v as a speed."""
-    return getattr(instance.model, "reading", "step_time") == "step_time"
+    return unit_of_terms(getattr(instance.model, "reading", "step_time")) == "1"
 
 
 def more_than_one_worker(instance: AdspRatesInstance, _parameters: Mapping[str, Any]) -> bool:

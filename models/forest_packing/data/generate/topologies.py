@@ -306,11 +306,6 @@ def hypercube(dimension: int = 4, bandwidth: float = 1.0) -> Topology:
     )
 
 
-def ring(workers: int = 8, bandwidth: float = 1.0) -> Topology:
-    """Return a ring; of two workers, one cable."""
-    return torus((workers,), bandwidth)
-
-
 def complete(workers: int = 8, bandwidth: float = 1.0) -> Topology:
     """Return workers with a cable between every two."""
     _at_least("workers", workers, 2)

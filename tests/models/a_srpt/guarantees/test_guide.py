@@ -1,5 +1,7 @@
 """Lemmas 2 and 3 and the first inequality of Theorem 1, on runs of A-SRPT."""
 
+import heapq
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -9,19 +11,73 @@ from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.data.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.guarantees.guide import (
-    a_posteriori_bound,
+    Guide,
     durations_of,
-    early_starts,
     guide_of,
-    late_starts,
-    replayed_predictions,
 )
 from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
+from gadgetopt.models.a_srpt.instance import ASrptInstance, ASrptSolution
 from gadgetopt.models.a_srpt.relaxations import pool_of, srpt_bound
+from gadgetopt.models.a_srpt.subproblems.arrivals import arrival_of
+from gadgetopt.models.a_srpt.subproblems.predictors import make_predictor
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3, pool_optimum
+
+
+def late_starts(
+    instance: ASrptInstance, solution: ASrptSolution, guide: Guide
+) -> Iterator[tuple[int, Fraction]]:
+    """Yield the jobs that start later than Lemma 3 allows, and by how many microticks."""
+    for job in solution.jobs:
+        latest = (guide.completion[job.job] + guide.delay[job.job]) * guide.stretch
+        if job.start_microtick > latest:
+            yield job.job, job.start_microtick - latest
+
+
+def early_starts(solution: ASrptSolution, guide: Guide) -> list[int]:
+    """Return the jobs that start before they have completed on the virtual machine."""
+    return [job.job for job in solution.jobs if job.start_microtick < guide.completion[job.job]]
+
+
+def a_posteriori_bound(instance: ASrptInstance, solution: ASrptSolution, guide: Guide) -> Fraction:
+    r"""Return :math:`(1 + \sigma G') \sum w_j (\tilde C_j + D_j) + \sum w_j d_j`, in ticks."""
+    G = instance.total_gpus
+    durations = durations_of(instance, solution)
+    guided = sum(
+        job.weight * (c + d)
+        for job, c, d in zip(instance.jobs, guide.completion, guide.delay, strict=True)
+    )
+    run = sum(job.weight * d for job, d in zip(instance.jobs, durations, strict=True))
+    return guide.stretch * guided / G + run
+
+
+def replayed_predictions(
+    instance: ASrptInstance,
+    solution: ASrptSolution,
+    predictor: str,
+    noise_sd: float,
+    rng: np.random.Generator,
+) -> list[int]:
+    """Return what a predictor said of each job, given when the jobs of a schedule completed.
+
+    `rng` is in the state in which the run began.
+    """
+    G = instance.total_gpus
+    guess = make_predictor(predictor, instance, noise_sd, rng)
+    durations = durations_of(instance, solution)
+    ends = [(job.start_microtick + G * durations[job.job], job.job) for job in solution.jobs]
+    heapq.heapify(ends)
+    predicted = [0] * len(instance.jobs)
+    releases = instance.release_ticks.tolist()
+    for j in sorted(range(len(releases)), key=lambda j: (releases[j], j)):
+        while ends and ends[0][0] <= G * releases[j]:
+            _, done = heapq.heappop(ends)
+            guess.observe(arrival_of(instance, done), instance.jobs[done].num_iterations)
+        predicted[j] = guess.predict(arrival_of(instance, j))
+    return predicted
+
 
 DEFAULTS = {
     "mapping": "heavy_edge",

@@ -9,19 +9,18 @@ from hypothesis import strategies as st
 
 from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.guarantees.ratios import (
-    chain_ratio,
-    deepest,
+    crossing_bound,
     packing_ratio,
     partitions,
-    pipeline_factor,
-    smallest_crossing,
     unpolished_ratio,
     unrestricted,
 )
 from gadgetopt.models.forest_packing.heuristics.packing_to_gap import packing_to_gap
 from gadgetopt.models.forest_packing.heuristics.unpolished_packing import unpolished_packing
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.outcome import depth
 from gadgetopt.models.forest_packing.packing import Pair
+from gadgetopt.numbers.tolerance import Number, decimal_rational
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate
@@ -31,6 +30,35 @@ from ..networks import (
     random_instance,
     symmetric,
 )
+
+
+def pipeline_factor(depth: int, chunks: int) -> Fraction:
+    """Return 1 + (h-1)/m, the bound on T/T* without latency (T5)."""
+    return 1 + Fraction(depth - 1, chunks)
+
+
+def deepest(num_workers: int) -> int:
+    """Return 2(N-1), the largest depth of a tree pair in hops (T5)."""
+    return 2 * (num_workers - 1)
+
+
+def chain_ratio(eps: Number, eta: Number, depth: int, chunks: int) -> Fraction:
+    """Return the bound on T/T* of packing, pruning and pipeline together (T6, reconstructed)."""
+    packed = 1 / (1 - decimal_rational(eps)) ** 2
+    return packed / (1 - decimal_rational(eta)) * pipeline_factor(depth, chunks)
+
+
+def smallest_crossing(instance: ForestPackingInstance) -> Fraction:
+    """Return the least `crossing_bound` of all partitions; tau on symmetric networks (T1).
+
+    By enumeration: for small networks, as a witness of faster algorithms.
+    """
+    return min(
+        crossing_bound(instance, parts)
+        for parts in partitions(instance.network.num_workers)
+        if len(parts) > 1
+    )
+
 
 SEEDS = st.integers(0, 10**6)
 

@@ -17,10 +17,12 @@ from gadgetopt.models.gadget.heuristics.roundings import best_choice, rounded_sl
 from gadgetopt.models.gadget.subproblems.augmented_lp import augmented_lp
 from gadgetopt.models.gadget.subproblems.decomposition import decompose
 from gadgetopt.models.gadget.subproblems.hull import envelope
-from gadgetopt.models.gadget.subproblems.loads import loads_of, no_loads, total_loads
+from gadgetopt.models.gadget.subproblems.loads import loads_of, no_loads
 from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.system.result import Limits
+
+from ..loads import total_loads
 
 TINY = Path(__file__).parents[4] / "instances" / "gadget" / "tiny"
 

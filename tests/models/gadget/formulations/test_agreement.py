@@ -1,10 +1,13 @@
 """Formulations agree with brute force and with the hand-checked optima."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from calling import called
+from ortools.sat.python import cp_model
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.formulations import (
@@ -14,15 +17,66 @@ from gadgetopt.models.gadget.formulations import (
     tree,
 )
 from gadgetopt.models.gadget.formulations.cp_circuit import circuits, cp_circuit
+from gadgetopt.models.gadget.formulations.cp_joint import mappings_of as cp_mappings_of
 from gadgetopt.models.gadget.formulations.cp_joint import solve_embedding, solve_slot
-from gadgetopt.models.gadget.formulations.cp_tree import CP_TREE, cp_tree, embedding_test
-from gadgetopt.models.gadget.formulations.joint import decode, mappings_of, slot_model
-from gadgetopt.models.gadget.subproblems.slot_problem import ring, slot_problem
+from gadgetopt.models.gadget.formulations.cp_tree import CP_TREE, add_slot, cp_tree
+from gadgetopt.models.gadget.formulations.joint import SlotScope, decode, mappings_of, slot_model
+from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, ring, slot_problem
+from gadgetopt.models.gadget.terms import JobTerms, Terms
 from gadgetopt.solvers import solve_model
+from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, Status
 
 from ..brute_force import brute_force
 from ..tiny import OPTIMA, solution, tiny
+
+
+def embedding_test(
+    terms: Terms,
+    sizes: Sequence[tuple[JobTerms, int]],
+    limits: Limits | None = None,
+    seed: int = 0,
+) -> list[Mapping] | None:
+    """Embed rings of given sizes in one slot, or prove that it is impossible.
+
+    Parameters
+    ----------
+    terms : Terms
+    sizes : sequence of (JobTerms, int)
+        Each job at most once, with its ring size.
+    limits : Limits, optional
+    seed : int
+
+    Returns
+    -------
+    list of Mapping or None
+        None if CP-SAT says that the rings do not fit together.
+
+    Raises
+    ------
+    TimeoutError
+        If it is not decided in time.
+    ModelRefused
+        If the network is a graph.
+    """
+    if terms.tree is None:
+        raise ModelRefused("the network is a graph, expected a two-tier cluster")
+    wanted = {job.index: size for job, size in sizes if size > 0}
+    if any(size > terms.jobs[i].per_server.sum() for i, size in wanted.items()):
+        return None
+    model = cp_model.CpModel()
+    slot = add_slot(model, SlotScope(terms, wanted))
+    for i, size in wanted.items():
+        model.add(slot.size[i] == size)
+    solved = solve_cp(model, limits or Limits(), seed)
+    if solved.status is Status.ERROR:
+        raise SolverError(solved.reason)
+    if solved.status is Status.INFEASIBLE:
+        return None
+    if solved.values is None:
+        raise TimeoutError
+    return cp_mappings_of(terms, slot, solved)
+
 
 MODELS = (embedding, circulation, tree)
 CP_METHODS = (cp_circuit, cp_tree, solve_embedding)

@@ -15,14 +15,25 @@ from gadgetopt.models.gadget.guarantees import ratios as guarantees
 from gadgetopt.models.gadget.instance import GadgetSolution
 from gadgetopt.models.gadget.proving.exact.slot_by_slot import gadget_exact
 from gadgetopt.models.gadget.subproblems.hull import envelope
-from gadgetopt.models.gadget.subproblems.loads import loads_of, overload
+from gadgetopt.models.gadget.subproblems.loads import Loads, loads_of, overloads
 from gadgetopt.models.gadget.subproblems.placement import Room, place
 from gadgetopt.models.gadget.subproblems.slot_problem import ring, slot_problem
+from gadgetopt.models.gadget.terms import Terms
 from gadgetopt.models.gadget.utility import Sigmoid, Table
 from gadgetopt.system.result import Limits
 
 from ..brute_force import brute_force
 from ..tiny import tiny
+
+
+def overload(terms: Terms, loads: Loads) -> tuple[float, float]:
+    r"""Return :math:`\hat\beta` and :math:`\hat\gamma`: the largest ratios of load to capacity.
+
+    The first is over servers, the second over links; infinite if an element without capacity is
+    loaded.
+    """
+    node, link = overloads(terms, loads)
+    return max(node), link
 
 
 def small(seed, kind):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,16 +11,54 @@ import pytest
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors.subproblems.slot_relaxation import SlotLp
 from gadgetopt.models.pd_ors.subproblems.slot_rounding import (
+    Fallback,
     acceptable,
-    round_slot,
     slot_factor,
     slot_rounding,
     trimmed,
 )
-from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
+from gadgetopt.models.pd_ors.subproblems.slot_tables import Placements, Room, exact_table
+from gadgetopt.models.pd_ors.terms import JobTerms
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.bicriteria import lemma, measure
+from gadgetopt.pieces.rounding import Keep
 
 from ..kernel_instances import cluster, job, random_instance
+
+
+def round_slot(
+    job: JobTerms,
+    n: int,
+    price: Floats,
+    room: Ints,
+    *,
+    factor: float = 1.0,
+    attempts: int = 50,
+    keep: Keep = "first",
+    trim: bool = True,
+    fallback: Fallback = "none",
+    seed_key: Sequence[int],
+) -> tuple[Placements | None, float]:
+    """Return placements of n workers and their servers by Algorithm 4, and their cost.
+
+    Parameters are those of `slot_rounding`, with prices per unit, shape (machines, resources), for
+    the costs. None and an infinite cost if there are no placements.
+    """
+    found = slot_rounding(
+        job,
+        n,
+        price @ job.alpha,
+        price @ job.beta,
+        room,
+        factor=factor,
+        attempts=attempts,
+        keep=keep,
+        trim=trim,
+        fallback=fallback,
+        seed_key=seed_key,
+    )
+    return found.placements, found.cost
+
 
 SEEDS = range(40)
 

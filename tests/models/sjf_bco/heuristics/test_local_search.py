@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from gadgetopt.models.sjf_bco.energetic import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.heuristics.local_search import (
-    lpt,
+    Schedule,
+    _Jobs,
+    _pass,
     lpt_ils,
 )
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
@@ -17,6 +19,15 @@ from gadgetopt.system.result import Limits
 
 from .. import hand_checked
 from ..random_instances import small_instances
+
+
+def lpt(instance: SjfBcoInstance) -> Schedule:
+    """Return the schedule of one pass, longest first, each job where it completes earliest.
+
+    There is no contention, so `makespan` is exact. It may exceed the horizon. Takes O(|J| S).
+    """
+    jobs = _Jobs(instance)
+    return _pass(jobs, jobs.duration, None)
 
 
 @settings(max_examples=150)

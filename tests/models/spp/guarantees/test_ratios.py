@@ -10,20 +10,36 @@ from hypothesis import strategies as st
 from gadgetopt.models.spp.algorithms.spp import pe, spp
 from gadgetopt.models.spp.guarantees.ratios import (
     bandwidth_ratio,
-    schedule_bound,
-    schedule_ratio,
-    schedule_ratio_beforehand,
     spp_ratio,
 )
 from gadgetopt.models.spp.proving.bounds.least_load import least_load_ticks
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.plan import Plan
-from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.pieces.pipeline.shop import Shop, shop_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 from ..brute_force import e1, e2, optimum, plans, run, small_instance, two_level_instance
+
+
+def schedule_bound(shop: Shop) -> Fraction:
+    """Return G1, the seconds that PE needs at most."""
+    rounds = shop.num_microbatches + 4 * shop.num_stages - 4
+    ends = [(rounds - 2 * n) * shop.period + shop.allreduce[2 * n] for n in range(shop.num_stages)]
+    return shop.seconds(max(ends))
+
+
+def schedule_ratio(shop: Shop, makespan_s: Fraction) -> Fraction:
+    """Return G2, at most how many times the optimum of its plan a makespan is; 1 for no time."""
+    bound = head_load_tail(shop).value_s
+    return makespan_s / bound if bound else Fraction(1)
+
+
+def schedule_ratio_beforehand(shop: Shop) -> Fraction:
+    """Return G3, at most how many times the optimum of its plan PE needs."""
+    replicated = any(shop.allreduce)
+    return 1 + int(replicated) + Fraction(4 * shop.num_stages - 4, shop.num_microbatches)
 
 
 def half_duplex(seed, **more):

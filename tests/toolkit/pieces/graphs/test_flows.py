@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.pieces.graphs.flows import (
+    BigInts,
     FlowNetwork,
     dense_max_flow,
-    min_cut,
     wide_integers,
 )
+
+
+def min_cut(
+    num_nodes: int,
+    tails: Sequence[int] | Ints,
+    heads: Sequence[int] | Ints,
+    capacity: Sequence[int] | BigInts,
+    source: int,
+    sink: int,
+) -> tuple[int, Bools]:
+    """Return the value of a minimum cut and its smallest source side, shape (num_nodes,).
+
+    Capacities are integers of any size. For several cuts of one network make a `FlowNetwork` once.
+    """
+    flow = FlowNetwork(num_nodes, tails, heads).max_flow(capacity, source, sink)
+    return flow.value, flow.source_side()
 
 
 @st.composite

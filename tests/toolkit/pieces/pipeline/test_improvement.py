@@ -18,12 +18,12 @@ from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.shop import shop_of_times
 from gadgetopt.pieces.pipeline.simulator import (
     order_violations,
-    schedule_violations,
     simulate,
 )
 from gadgetopt.search.clock import Clock
 
 from .examples import shops
+from .schedule_checks import schedule_violations
 
 
 @given(shops(4, 5))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
-from gadgetopt.pieces.pipeline.cluster import two_level_of_seps
+from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.dispatch import channels_first_come, dispatch
 from gadgetopt.pieces.pipeline.orders import (
@@ -23,6 +25,13 @@ from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.system.result import Limits
 
 from .examples import all_plans, d1, d2, e1, e2, instances, plan
+
+
+def two_level_of_seps(seps: Iterable[int], **bandwidths: float) -> TwoLevelCluster:
+    """Return the cluster whose machine k holds GPUs `seps[k-1]..seps[k]-1`."""
+    ends = [0, *seps]
+    sizes = tuple(b - a for a, b in itertools.pairwise(ends))
+    return TwoLevelCluster(gpus_per_machine=sizes, **bandwidths)  # type: ignore[arg-type]
 
 
 def warmed_up(shop, numbers):

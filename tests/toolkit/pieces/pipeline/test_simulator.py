@@ -17,11 +17,11 @@ from gadgetopt.pieces.pipeline.shop import shop_of_times
 from gadgetopt.pieces.pipeline.simulator import (
     DeadlockError,
     order_violations,
-    schedule_violations,
     simulate,
 )
 
 from .examples import e3, interleavings, longest_path, shops
+from .schedule_checks import schedule_violations
 
 
 @given(shops(), st.data())

@@ -8,10 +8,11 @@ from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.data.generate.presets import pool
+from gadgetopt.models.a_srpt.instance import ASrptInstance
+from gadgetopt.models.a_srpt.proving.bounds.ascent import FloatPool, pool_prices
 from gadgetopt.models.a_srpt.proving.bounds.list_schedule import listed
 from gadgetopt.models.a_srpt.proving.bounds.price import (
     price_bound,
-    priced_starts,
 )
 from gadgetopt.models.a_srpt.proving.bounds.time_indexed import time_indexed_bound
 from gadgetopt.models.a_srpt.proving.bounds.transportation import transportation_bound
@@ -20,6 +21,8 @@ from gadgetopt.models.a_srpt.proving.certificate.check import (
     proved,
 )
 from gadgetopt.models.a_srpt.relaxations import busy_time_bound, pool_of
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 from ...rigid_jobs import (
@@ -27,6 +30,17 @@ from ...rigid_jobs import (
     pool_optimum,
     random_jobs,
 )
+
+
+def priced_starts(instance: ASrptInstance, intervals: int = 128, iterations: int = 40) -> Floats:
+    """Return where each job starts under good prices, in ticks, shape (jobs,).
+
+    In this order, list scheduling of the pool comes within about one percent of the bound.
+    """
+    pool = FloatPool.of(pool_of(instance))
+    _, found = pool_prices(pool, intervals, iterations, 5000, Clock())
+    return found.starts
+
 
 RNG = np.random.default_rng(0)
 

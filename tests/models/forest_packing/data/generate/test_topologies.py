@@ -50,8 +50,8 @@ TABLE = {
     "torus_4x4": (topologies.torus((4, 4)), 16, 0, 64, {4: 16}, {}),
     "torus_2x3x4": (topologies.torus((2, 3, 4)), 24, 0, 120, {5: 24}, {}),
     "hypercube": (topologies.hypercube(4), 16, 0, 64, {4: 16}, {}),
-    "ring": (topologies.ring(8), 8, 0, 16, {2: 8}, {}),
-    "ring_2": (topologies.ring(2), 2, 0, 2, {1: 2}, {}),
+    "ring": (topologies.torus((8,), 1.0), 8, 0, 16, {2: 8}, {}),
+    "ring_2": (topologies.torus((2,), 1.0), 2, 0, 2, {1: 2}, {}),
     "complete": (topologies.complete(8), 8, 0, 56, {7: 8}, {}),
 }
 ONE_WAY = {"ndv2_x2", "ndv2_x3", "dgx2_x2", "dgx2_x3"}

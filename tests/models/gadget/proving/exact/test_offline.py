@@ -33,7 +33,6 @@ from gadgetopt.models.gadget.proving.exact.horizon_search import search_horizon
 from gadgetopt.models.gadget.proving.exact.offline import offline
 from gadgetopt.models.gadget.proving.exact.ring_exchange import exchange
 from gadgetopt.models.gadget.subproblems.epochs import epochs_of, levels_of
-from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.utility import Table
 from gadgetopt.solvers import solve_model
@@ -44,6 +43,7 @@ from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
 from ...brute_force import brute_force
+from ...loads import total_loads
 from ...subproblems.test_placement import slot_instance
 from ...tiny import OPTIMA
 from ...tiny import tiny as hand_checked

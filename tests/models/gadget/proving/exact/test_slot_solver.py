@@ -22,10 +22,10 @@ from gadgetopt.models.gadget.proving.bounds.tree_pricing import (
 from gadgetopt.models.gadget.proving.exact.slot_solver import solve_slot
 from gadgetopt.models.gadget.proving.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.bandwidth_tightening import tightened
-from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, slot_problem
 from gadgetopt.system.result import Limits
 
+from ...loads import total_loads
 from ...subproblems.test_placement import (
     H5,
     slot_instance,

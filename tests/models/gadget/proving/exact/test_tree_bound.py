@@ -14,7 +14,6 @@ from gadgetopt.models.gadget.proving.exact.cp_totals import exact_slot
 from gadgetopt.models.gadget.proving.exact.epoch_form import epoch_form
 from gadgetopt.models.gadget.proving.exact.epoch_packing import EpochPacking
 from gadgetopt.models.gadget.proving.exact.offline import offline
-from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.proofs.files import packed, unpacked
 from gadgetopt.solvers.highs import solve_form
@@ -23,6 +22,7 @@ from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound
 
 from ...brute_force import brute_force
+from ...loads import total_loads
 
 CLOSE = 1e-6
 

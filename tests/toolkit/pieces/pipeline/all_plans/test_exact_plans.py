@@ -15,7 +15,7 @@ from gadgetopt.pieces.pipeline.all_plans.plan_certificate import proved_makespan
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.pieces.pipeline.plan import plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
-from gadgetopt.pieces.pipeline.simulator import schedule_violations, simulate
+from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits
@@ -32,6 +32,7 @@ from ..examples import (
     least_makespan,
     profiled,
 )
+from ..schedule_checks import schedule_violations
 
 
 def exact(instance, limits=None):
