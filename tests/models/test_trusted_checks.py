@@ -55,10 +55,6 @@ PARTS = {
 RUNS_THE_SEARCH = {
     "bgl_cache": {"intervals", "ordering", "prefix_search", "reload_tables", "sweep"},
     "dapple": {"pipeline"},
-    "oneflow_sbp": {
-        "classes", "dominance", "elimination", "graph", "label_graph", "lagrangian", "messages",
-        "min_marginals", "order", "reweighted",
-    },
     "spp": {"pipeline"},
 }  # fmt: skip
 

@@ -5,5 +5,6 @@
 - `exact`: elimination; branch and bound.
 
 What `bounds` and `exact` share: `elimination` (`classes` of equal buckets, `order`), `lagrangian`,
-`messages`, `reweighted`, `min_marginals`, `dominance`.
+`messages`, `reweighted`, `min_marginals`, `dominance`, and `proof`, which writes what they found as
+a certificate. Nothing of this is used by the checks.
 """

@@ -10,6 +10,7 @@ Removing it keeps an optimal assignment. Nodes with equal tables around them are
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,14 +21,32 @@ from ..subproblems.graph import (
     LabelGraph,
 )
 
+#: Nodes, and the labels that they lost one after the other, each with one that dominates it.
+Replaced = Sequence[tuple[int, Sequence[tuple[int, int]]]]
+
 #: Where sums are cut, far above every sum of finite entries.
 _CUT = 2**60
 #: Sums of a test; nodes that would take more are left as they are.
 _MOST_SUMS = 2**24
 
 
-def undominated(graph: LabelGraph, rounds: int = 20) -> dict[int, tuple[int, ...]]:
-    """Return the positions that nodes keep, for those that lose some.
+@dataclass
+class Undominated:
+    """What is left without dominated labels.
+
+    Attributes
+    ----------
+    kept : dict
+        Positions that nodes keep, for those that lose some.
+    replaced : Replaced
+    """
+
+    kept: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    replaced: list[tuple[int, Sequence[tuple[int, int]]]] = field(default_factory=list)
+
+
+def undominated(graph: LabelGraph, rounds: int = 20) -> Undominated:
+    """Remove dominated labels.
 
     Parameters
     ----------
@@ -35,9 +54,10 @@ def undominated(graph: LabelGraph, rounds: int = 20) -> dict[int, tuple[int, ...
     rounds : int
         A round removes from all nodes what their neighbours' labels of the last one allow.
     """
-    kept: dict[int, tuple[int, ...]] = {}
+    found = Undominated()
+    kept = found.kept
     reduced = graph
-    known: dict[object, tuple[int, ...]] = {}
+    known: dict[object, list[tuple[int, int]]] = {}
     changed = set(range(len(graph.domains)))
     around: list[list[tuple[int, int, int]]] = [[] for _ in graph.domains]
     for e, (u, v, _) in enumerate(graph.edges):
@@ -51,9 +71,11 @@ def undominated(graph: LabelGraph, rounds: int = 20) -> dict[int, tuple[int, ...
             tables = [(reduced.edges[e][2], axis) for e, axis, _ in around[o]]
             key = (reduced.unary[o], *sorted(tables))
             if key not in known:
-                known[key] = _remaining(reduced, reduced.unary[o], tables)
-            if len(known[key]) < len(reduced.domains[o]):
-                cut[o] = known[key]
+                known[key] = _dominated(reduced, reduced.unary[o], tables)
+            if known[key]:
+                domain, lost = reduced.domains[o], {p for p, _ in known[key]}
+                cut[o] = tuple(p for p in range(len(domain)) if p not in lost)
+                found.replaced.append((o, [(domain[p], domain[q]) for p, q in known[key]]))
         if not cut:
             break
         reduced = reduced.restricted(cut)
@@ -61,14 +83,17 @@ def undominated(graph: LabelGraph, rounds: int = 20) -> dict[int, tuple[int, ...
             before = kept.get(o)
             kept[o] = left if before is None else tuple(before[p] for p in left)
         changed = {v for o in cut for _, _, v in around[o]} | set(cut)
-    return kept
+    return found
 
 
-def _remaining(graph: LabelGraph, unary: int, tables: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+def _dominated(
+    graph: LabelGraph, unary: int, tables: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the positions of dominated labels, and of what dominates them."""
     own = graph.tables[unary]
     labels = len(own)
     if any(graph.tables[t].size * labels > _MOST_SUMS for t, _ in tables):
-        return tuple(range(labels))
+        return []
     excess = own[:, None] - own[None, :]
     possible = np.ones((labels, labels), dtype=bool)
     for t, axis in tables:
@@ -79,12 +104,14 @@ def _remaining(graph: LabelGraph, unary: int, tables: Sequence[tuple[int, int]])
         excess = np.minimum(excess + least, _CUT)
     dominated = possible & (excess >= 0)
     alive = np.ones(labels, dtype=bool)
+    found = []
     for k in range(labels):
         others = dominated[k] & alive
         others[k] = False
         if others.any():
             alive[k] = False
-    return tuple(np.flatnonzero(alive).tolist())
+            found.append((k, int(others.argmax())))
+    return found
 
 
 def _least_excess(table: Ints, forbidden: Bools) -> tuple[Ints, Bools]:

@@ -60,6 +60,24 @@ class TooWide(Exception):
 Part = tuple[tuple[int, ...], tuple[Ints | None, ...], Ints]
 
 
+@dataclass(frozen=True)
+class Splitting:
+    """How a bucket was split.
+
+    Attributes
+    ----------
+    node : int
+    parts : list of tuple of int
+        The nodes of each part but this one.
+    shifts : int array, shape (parts, labels)
+        What was added to each part for each label of the node; 0 where a label is not allowed.
+    """
+
+    node: int
+    parts: list[tuple[int, ...]]
+    shifts: Ints
+
+
 @dataclass
 class Elimination:
     """What an elimination yields.
@@ -69,8 +87,8 @@ class Elimination:
     value : int
         The optimum of the label graph, or a lower bound on it where buckets were split; at least
         `FORBIDDEN` if no assignment is allowed.
-    split : list of int
-        Nodes whose buckets were split.
+    split : list of Splitting
+        The buckets that were split.
     sums : int
         Sums that were taken.
     steps : list of (node, parts)
@@ -79,7 +97,7 @@ class Elimination:
     """
 
     value: int = 0
-    split: list[int] = field(default_factory=list)
+    split: list[Splitting] = field(default_factory=list)
     sums: int = 0
     steps: list[tuple[int, list[Part]]] = field(default_factory=list)
 
@@ -156,8 +174,8 @@ def eliminate(
             constant, message, part = work.minimum(groups[0], o)
             messages, parts = [(constant, message)], [part]
         else:
-            result.split.append(o)
-            messages, parts = work.minima(groups, o)
+            messages, parts, shifts = work.minima(groups, o)
+            result.split.append(Splitting(o, [around for around, _, _ in parts], shifts))
         result.steps.append((o, parts))
         for constant, message in messages:
             result.value += constant
@@ -184,7 +202,18 @@ def _parts(
                 break
         else:
             parts.append([factor])
-    return parts
+    return _by_nodes(bucket, parts, o)
+
+
+def _by_nodes(
+    bucket: Sequence[Factor], parts: Sequence[Sequence[Factor]], o: int
+) -> list[list[Factor]]:
+    """Return the parts of these nodes, each table in the first part that has all of its own."""
+    nodes = [{v for scope, _, _ in part for v in scope} for part in parts]
+    again: list[list[Factor]] = [[] for _ in parts]
+    for factor in bucket:
+        again[next(k for k, some in enumerate(nodes) if some.issuperset(factor[0]))].append(factor)
+    return [part for part in again if part]
 
 
 def _most(bucket: Iterable[Factor], sizes: Sequence[int]) -> int:
@@ -245,8 +274,8 @@ class _Buckets:
 
     def minima(
         self, groups: Sequence[Sequence[Factor]], o: int
-    ) -> tuple[list[tuple[int, Factor]], list[Part]]:
-        """Return as `minimum` for every part, with matched marginals, and the parts' tables."""
+    ) -> tuple[list[tuple[int, Factor]], list[Part], Ints]:
+        """Return as `minimum` for every part, with matched marginals; the tables and the shifts."""
         arounds, tables, joints_of = [], [], []
         for factors in groups:
             nodes = _nodes(factors)
@@ -258,14 +287,14 @@ class _Buckets:
             arounds.append(around)
             joints_of.append(tuple(joints[v] for v in around))
             tables.append(np.ascontiguousarray(np.moveaxis(total, nodes.index(o), 0)))
-        matched = _matched(tables)
+        matched, shifts = _matched(tables)
         messages, parts = [], []
         for around, joints_here, table in zip(arounds, joints_of, matched, strict=True):
             constant, message = _normalised(table.min(axis=0))
             number, maps = self.store.compressed(message, joints_here)
             messages.append((constant, (around, number, maps)))
             parts.append((around, tuple(joint.map for joint in joints_here), table))
-        return messages, parts
+        return messages, parts, shifts
 
     def _joints(self, factors: Sequence[Factor], o: int) -> dict[int, Joint]:
         return {
@@ -316,19 +345,23 @@ class _Buckets:
         return least, best
 
 
-def _matched(tables: Sequence[Ints]) -> list[Ints]:
-    """Return tables whose minima over all but the first axis are equal, with the same sum."""
+def _matched(tables: Sequence[Ints]) -> tuple[list[Ints], Ints]:
+    """Return tables whose minima over all but the first axis are equal, with the same sum.
+
+    Also what was added to each for each entry of the first axis, 0 where one is not allowed.
+    """
     marginals = np.stack([t.reshape(len(t), -1).min(axis=1) for t in tables])
     allowed = (marginals < FORBIDDEN).all(axis=0)
     sums = np.where(allowed, marginals, 0).sum(axis=0)
     count = len(tables)
-    matched = []
+    matched, shifts = [], []
     for k, table in enumerate(tables):
         target = sums // count + (k < sums % count)
         shift = np.where(allowed, target - marginals[k], FORBIDDEN)
+        shifts.append(np.where(allowed, shift, 0))
         moved = table + shift.reshape(-1, *(1,) * (table.ndim - 1))
         matched.append(np.where(table >= FORBIDDEN, FORBIDDEN, np.minimum(moved, FORBIDDEN)))
-    return matched
+    return matched, np.stack(shifts)
 
 
 def _nodes(factors: Sequence[Factor]) -> tuple[int, ...]:

@@ -21,9 +21,8 @@ from .elimination import (
     TooWide,
     eliminate,
 )
-from .messages import Message
 from .order import elimination_order
-from .reweighted import Reweighter
+from .reweighted import MessageProof, Reweighter
 
 #: Eliminations for the multiplier of one placement.
 MOST_STEPS = 60
@@ -51,8 +50,10 @@ class Point:
         Without the price of memory.
     memory_bytes : list of int
         Of every placement.
-    messages, cutoff
-        Proof of the bound where elimination was too wide; see `bound_of_leaf`.
+    order : list of int
+        Of the elimination that gives the bound.
+    moved : MessageProof or None
+        Proof of the bound where elimination was too wide.
     """
 
     multipliers: tuple[int, ...]
@@ -61,8 +62,8 @@ class Point:
     labels: list[int]
     cost: int
     memory_bytes: list[int]
-    messages: list[Message] | None = None
-    cutoff: int | None = None
+    order: list[int]
+    moved: MessageProof | None = None
 
     def fits(self, limit: int | None) -> bool:
         """Return True if it is allowed and within the limit."""
@@ -117,8 +118,7 @@ class Pricing:
             MOST_SWEEPS, self.gap
         )
         labels = found.labels or [0] * len(self.graph.domains)
-        proof = (found.messages, found.cutoff)
-        return self._point(multipliers, found.bound, found.value, labels, *proof)
+        return self._point(multipliers, found.bound, found.value, labels, found.proof)
 
     def _point(
         self,
@@ -126,8 +126,7 @@ class Pricing:
         bound: int,
         value: int,
         labels: list[int],
-        messages: list[Message] | None = None,
-        cutoff: int | None = None,
+        moved: MessageProof | None = None,
     ) -> Point:
         memory_bytes = self.graph.memory_bytes(labels, self.groups)
         cost = value - sum(m * b for m, b in zip(multipliers, memory_bytes, strict=True))
@@ -139,13 +138,9 @@ class Pricing:
             labels,
             cost if value < FORBIDDEN else FORBIDDEN,
             memory_bytes,
-            messages,
-            cutoff,
+            self.order,
+            moved,
         )
-
-    def least_memory(self, group: int) -> int:
-        """Return a lower bound on the bytes on a device of a placement."""
-        return self.lightest(group).value
 
     def lightest(self, group: int) -> Elimination:
         """Minimise the bytes on a device of a placement; wide buckets are split."""

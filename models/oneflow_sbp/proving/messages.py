@@ -9,7 +9,7 @@ sum over an assignment changes, and
 is a lower bound for any messages. The best are the optimal duals of the linear relaxation (2).
 `Reweighting` looks for them by sequential tree-reweighted message passing (TRW-S), in doubles:
 forward and backward along the order of the nodes, each node divides its costs evenly among the
-chains through it. `bound_of_messages` then takes whole numbers and is exact.
+chains through it. `Reparametrisation` then takes whole numbers and is exact.
 """
 
 from __future__ import annotations
@@ -29,11 +29,6 @@ from ..subproblems.graph import (
 Message = tuple[Ints, Ints]
 #: Messages are cut here, far above every sum of finite entries.
 _MOST = FORBIDDEN // 4
-
-
-def bound_of_messages(graph: LabelGraph, messages: Sequence[Message]) -> int:
-    """Return the lower bound that messages prove, times scale; see `Reparametrisation`."""
-    return Reparametrisation(graph, messages).bound
 
 
 class Reparametrisation:

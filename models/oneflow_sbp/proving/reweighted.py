@@ -14,7 +14,7 @@ from ..subproblems.graph import (
     FORBIDDEN,
     LabelGraph,
 )
-from .dominance import undominated
+from .dominance import Replaced, undominated
 from .elimination import (
     MOST_CELLS,
     OutOfTime,
@@ -44,42 +44,33 @@ def composed(
     return kept
 
 
-def bound_of_leaf(
-    graph: LabelGraph, messages: Sequence[Message], cutoff: int | None, most_cells: int
-) -> int:
-    """Return the lower bound that messages prove after dominated labels are removed.
+@dataclass(frozen=True)
+class MessageProof:
+    """Why a bound of messages holds.
 
-    Parameters
+    Attributes
     ----------
-    graph : LabelGraph
-    messages : sequence of (int array, int array)
-        For every pair of nodes, with the labels that are not dominated.
+    messages : list of (int array, int array)
+        For every pair of nodes of the merged graph without dominated labels.
+    pairs : list of (int, int)
+        These pairs.
+    replaced : list
+        The labels that were dominated; see `Undominated`.
     cutoff : int or None
         If given, labels that need at least this much are left out, elimination bounds the rest,
         and the bound is at most the cutoff.
-    most_cells : int
-
-    Raises
-    ------
-    ValueError
-        If the messages do not fit.
+    replaced_then : list
+        The labels that were dominated among the rest.
+    order : list of int or None
+        Of that elimination.
     """
-    merged = graph.merged()
-    reduced = merged.restricted(undominated(merged))
-    moved = Reparametrisation(reduced, messages)
-    if cutoff is None or moved.bound >= cutoff:
-        return moved.bound
-    return max(moved.bound, min(cutoff, _rest(reduced, moved, cutoff, most_cells)))
 
-
-def _rest(reduced: LabelGraph, moved: Reparametrisation, cutoff: int, most_cells: int) -> int:
-    kept = moved.below(cutoff)
-    if kept is None:
-        return cutoff
-    left = reduced.restricted(kept)
-    left = left.restricted(undominated(left))
-    order = elimination_order([len(d) for d in left.domains], left.edges)
-    return eliminate(left, order, most_cells).value
+    messages: list[Message]
+    pairs: list[tuple[int, int]]
+    replaced: Replaced
+    cutoff: int | None = None
+    replaced_then: Replaced = ()
+    order: Sequence[int] | None = None
 
 
 @dataclass
@@ -91,17 +82,14 @@ class Reweighted:
     bound : int
     labels : list of int or None
         Positions in the graph's domains.
-    messages : list of (int array, int array)
-    cutoff : int or None
-        As for `bound_of_leaf`.
+    proof : MessageProof
     sweeps : int
     """
 
     bound: int
     labels: list[int] | None
     value: int
-    messages: list[Message]
-    cutoff: int | None = None
+    proof: MessageProof
     sweeps: int = 0
 
 
@@ -120,14 +108,16 @@ class Reweighter:
 
     def __init__(self, graph: LabelGraph, upper: int, most_sums: int, expired: Callable[[], bool]):
         self.graph: LabelGraph = graph.merged()
-        self.kept: dict[int, tuple[int, ...]] = undominated(self.graph)
+        without = undominated(self.graph)
+        self.kept: dict[int, tuple[int, ...]] = without.kept
+        self.replaced: Replaced = without.replaced
         self.reduced: LabelGraph = self.graph.restricted(self.kept)
         self.state: Reweighting = Reweighting(self.reduced)
         # Enough for one label of each node.
         self.most_sums: int = max(most_sums, 16 * (64 + len(graph.domains)))
         self.expired = expired
         self.upper = upper
-        self.found: Reweighted = Reweighted(0, None, FORBIDDEN, self.state.messages())
+        self.found: Reweighted = Reweighted(0, None, FORBIDDEN, self._proof(self.state.messages()))
         self._tried = sum(map(len, self.reduced.domains))
 
     def run(self, most_sweeps: int, gap: float) -> Reweighted:
@@ -154,30 +144,45 @@ class Reweighter:
         messages = self.state.messages()
         moved = Reparametrisation(self.reduced, messages)
         if moved.bound > self.found.bound or self.found.sweeps == _BETWEEN:
-            self.found.bound, self.found.messages = moved.bound, messages
+            self.found.bound, self.found.proof = moved.bound, self._proof(messages)
         room = max(0, min(self.upper, self.found.value) - moved.bound)
         for labels, excess in ((2, 0.0), (3, room / 100), (6, room / 20)):
             kept = self.state.likely(labels, excess + 1 + 1e-9 * abs(moved.bound))
             self._solve(kept, self.most_sums // 16)
         return moved
 
-    def _solve(self, kept: dict[int, tuple[int, ...]], most_sums: int) -> int | None:
-        """Take the best assignment among some labels; return its value, None if too wide."""
+    def _proof(
+        self,
+        messages: list[Message],
+        cutoff: int | None = None,
+        replaced_then: Replaced = (),
+        order: Sequence[int] | None = None,
+    ) -> MessageProof:
+        pairs = [(u, v) for u, v, _ in self.reduced.edges]
+        return MessageProof(messages, pairs, self.replaced, cutoff, replaced_then, order)
+
+    def _solve(
+        self, kept: dict[int, tuple[int, ...]], most_sums: int
+    ) -> tuple[int, Replaced, list[int]] | None:
+        """Take the best assignment among some labels.
+
+        Return its value, which labels were dominated, and the order; None if it is too wide.
+        """
         left = self.reduced.restricted(kept)
         again = undominated(left)
-        left = left.restricted(again)
+        left = left.restricted(again.kept)
         order = elimination_order([len(d) for d in left.domains], left.edges)
         try:
             done = eliminate(left, order, MOST_CELLS, self.expired, most_sums)
         except (TooWide, OutOfTime):
             return None
         if done.value < self.found.value:
-            positions = composed(composed(self.kept, kept), again)
+            positions = composed(composed(self.kept, kept), again.kept)
             self.found.value = done.value
             self.found.labels = [
                 positions[o][x] if o in positions else x for o, x in enumerate(done.labels())
             ]
-        return done.value
+        return done.value, again.replaced, order
 
     def _finish(self, moved: Reparametrisation) -> bool:
         """Eliminate what the bound does not rule out, if that is little enough."""
@@ -186,16 +191,16 @@ class Reweighter:
             return False
         kept = moved.below(cutoff)
         if kept is None:
-            value: int | None = cutoff
+            solved: tuple[int, Replaced, list[int]] | None = (cutoff, (), [])
         else:
             left = sum(len(kept.get(o, d)) for o, d in enumerate(self.reduced.domains))
             if left > 0.97 * self._tried:
                 return False
             self._tried = left
-            value = self._solve(kept, self.most_sums)
-        if value is None:
+            solved = self._solve(kept, self.most_sums)
+        if solved is None:
             return False
+        value, replaced_then, order = solved
         self.found.bound = min(cutoff, value)
-        self.found.cutoff = cutoff
-        self.found.messages = self.state.messages()
+        self.found.proof = self._proof(self.state.messages(), cutoff, replaced_then, order or None)
         return True

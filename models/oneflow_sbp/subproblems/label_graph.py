@@ -181,7 +181,7 @@ class _Builder:
     def _share(self, source: int, group: int, edges: Sequence[Edge]) -> None:
         wanted: dict[Label, int] = defaultdict(int)
         for edge in edges:
-            for b in {self._wanted(edge, k) for k in self.domains[edge.target]}:
+            for b in dict.fromkeys(self._wanted(edge, k) for k in self.domains[edge.target]):
                 wanted[b] += 1
         key = self.node_keys[source]
         shared = []

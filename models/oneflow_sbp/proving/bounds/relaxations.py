@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -16,14 +15,9 @@ from ...subproblems.graph import (
     LabelGraph,
 )
 from ...subproblems.label_graph import label_graph
-from ..certificate.check import (
-    Leaf,
-    OneFlowSbpCertificate,
-    leaf_of,
-)
-from ..dominance import undominated
+from ..certificate.records import MOST_CELLS
+from ..dominance import Undominated, undominated
 from ..elimination import (
-    MOST_CELLS,
     OutOfTime,
     eliminate,
 )
@@ -34,6 +28,8 @@ from ..messages import (
     Reweighting,
 )
 from ..order import elimination_order
+from ..proof import ProofWriter
+from ..reweighted import MessageProof
 
 
 def lagrangian(
@@ -51,7 +47,7 @@ def lagrangian(
     try:
         limit = instance.memory_limit_bytes
         crowded = (
-            [] if limit is None else [g for g in range(groups) if pricing.least_memory(g) > limit]
+            [] if limit is None else [g for g in range(groups) if pricing.lightest(g).value > limit]
         )
         if crowded:
             return MethodOutcome(proved=Status.INFEASIBLE)
@@ -62,11 +58,12 @@ def lagrangian(
         return MethodOutcome(proved=Status.INFEASIBLE)
     fitting = [p for p in ascent.points if p.fits(graph.limit_bytes)]
     best = min(fitting, key=lambda p: p.cost, default=None)
-    leaf = leaf_of(graph, ascent.bound)
+    writer = ProofWriter(graph)
+    leaf = writer.leaf(ascent.bound)
     return MethodOutcome(
         solution=None if best is None else graph.solution(best.labels),
         dual_bound=Fraction(ascent.bound.bound, graph.scale),
-        certificate=OneFlowSbpCertificate(tree=(leaf,), most_cells=MOST_CELLS),
+        certificate=writer.certificate((leaf,)),
         limit_hit="time_s" if clock.expired else None,
         notes={"multipliers": [float(m) for m in leaf.multipliers]},
     )
@@ -90,7 +87,7 @@ def reparametrisation(
     """
     clock = Clock(limits)
     graph = label_graph(instance)
-    reduced = _reduced(graph)
+    reduced, without = _reduced(graph)
     state = Reweighting(reduced)
     best: tuple[int, list[Message]] | None = None
     for sweep in range(1, sweeps + 1):
@@ -103,7 +100,8 @@ def reparametrisation(
         if clock.expired:
             break
     bound, messages = best or (0, state.messages())
-    return _outcome(graph, bound, messages, "time_s" if clock.expired else None)
+    proof = MessageProof(messages, [(u, v) for u, v, _ in reduced.edges], without.replaced)
+    return _outcome(graph, bound, proof, "time_s" if clock.expired else None)
 
 
 def mini_buckets(
@@ -134,9 +132,10 @@ def mini_buckets(
         return MethodOutcome(limit_hit="time_s")
     if not done.feasible:
         return MethodOutcome(proved=Status.INFEASIBLE)
+    writer = ProofWriter(graph)
     return MethodOutcome(
         dual_bound=Fraction(done.value, graph.scale),
-        certificate=OneFlowSbpCertificate(tree=(Leaf(),), most_cells=most_cells),
+        certificate=writer.certificate((writer.eliminated(done),)),
         notes={"split": len(done.split)},
     )
 
@@ -146,27 +145,29 @@ def compute_only(
 ) -> MethodOutcome:
     """Return the sum of the cheapest compute of every operator: messages of nothing."""
     graph = label_graph(instance)
-    reduced = _reduced(graph)
+    reduced, without = _reduced(graph)
     messages = [
         (np.zeros(len(reduced.domains[u]), np.int64), np.zeros(len(reduced.domains[v]), np.int64))
         for u, v, _ in reduced.edges
     ]
-    return _outcome(graph, Reparametrisation(reduced, messages).bound, messages, None)
+    proof = MessageProof(messages, [(u, v) for u, v, _ in reduced.edges], without.replaced)
+    return _outcome(graph, Reparametrisation(reduced, messages).bound, proof, None)
 
 
-def _reduced(graph: LabelGraph) -> LabelGraph:
+def _reduced(graph: LabelGraph) -> tuple[LabelGraph, Undominated]:
     merged = graph.merged()
-    return merged.restricted(undominated(merged))
+    without = undominated(merged)
+    return merged.restricted(without.kept), without
 
 
 def _outcome(
-    graph: LabelGraph, bound: int, messages: Sequence[Message], limit_hit: str | None
+    graph: LabelGraph, bound: int, proof: MessageProof, limit_hit: str | None
 ) -> MethodOutcome:
     if bound >= FORBIDDEN:
         return MethodOutcome(proved=Status.INFEASIBLE)
-    leaf = Leaf(messages=tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in messages))
+    writer = ProofWriter(graph)
     return MethodOutcome(
         dual_bound=Fraction(bound, graph.scale),
-        certificate=OneFlowSbpCertificate(tree=(leaf,), most_cells=MOST_CELLS),
+        certificate=writer.certificate((writer.moved(proof),)),
         limit_hit=limit_hit,
     )

@@ -1,4 +1,8 @@
-"""The trusted checks of lower bounds.
+"""The trusted checks of lower bounds; nothing here is part of a search.
 
-- `check`: the types of certificates, and `check_bound`.
+- `records`: the types of certificates.
+- `check`: the cases of a certificate, `check_bound`.
+- `cost_tables`: what an instance costs, in whole numbers.
+- `least_cost`: elimination; `least_with_label`: there and back.
+- `moved_costs`: messages, and labels that others replace.
 """

@@ -54,14 +54,14 @@ from ...subproblems.graph import (
     LabelGraph,
 )
 from ...subproblems.label_graph import label_graph
-from ..certificate.check import (
+from ..certificate.records import (
     MOST_FIXINGS,
     Fixing,
     OneFlowSbpCertificate,
-    multipliers_of,
 )
 from ..elimination import (
     MOST_CELLS,
+    Elimination,
     OutOfTime,
     TooWide,
 )
@@ -71,6 +71,7 @@ from ..lagrangian import (
 )
 from ..min_marginals import below
 from ..order import elimination_order
+from ..proof import ProofWriter
 from .cases import (
     Case,
     tree_of,
@@ -170,6 +171,7 @@ class _Search(Search[OneFlowSbpSolution]):
         self.cases: list[Case] = []
         self.open: list[tuple[int, int]] = []
         self.divided: set[int] = set()
+        self.writer: ProofWriter = ProofWriter(self.graph)
         self.fixings: list[Fixing] = []
         self.first_gap: float | None = None
 
@@ -177,6 +179,7 @@ class _Search(Search[OneFlowSbpSolution]):
         """Bound the whole instance."""
         with self.clock.phase("tables"):
             self.graph = label_graph(self.instance)
+            self.writer = ProofWriter(self.graph)
         with self.clock.phase("first plan"):
             self._first_plan()
         with self.clock.phase("first bound"):
@@ -194,7 +197,7 @@ class _Search(Search[OneFlowSbpSolution]):
     def _fix(self) -> bool:
         """Take away the labels of no cheaper plan, and bound what is left; return True if any."""
         point = self.cases[0].point
-        if self.best is None or point is None or point.messages is not None:
+        if self.best is None or point is None or point.moved is not None:
             return False
         graph, multipliers = self.graph, point.multipliers
         order = elimination_order([len(d) for d in graph.domains], graph.edges)
@@ -207,7 +210,7 @@ class _Search(Search[OneFlowSbpSolution]):
             return False
         before = self.cases, self.open
         self.cases, self.open = [Case({}, FORBIDDEN)] if kept is None else [], []
-        self.fixings.append(Fixing(multipliers=multipliers_of(graph, multipliers), cutoff=cutoff))
+        self.fixings.append(self.writer.fixing(multipliers, cutoff, order))
         try:
             if kept is not None:
                 self.graph = graph.restricted(kept)
@@ -327,14 +330,14 @@ class _Search(Search[OneFlowSbpSolution]):
     def _expired(self) -> bool:
         return self.clock.expired
 
-    def _crowded(self, pricing: Pricing) -> int | None:
+    def _crowded(self, pricing: Pricing) -> tuple[int, Elimination] | None:
         limit = self.instance.memory_limit_bytes
         if limit is None:
             return None
         for group in range(self.groups):
-            least = pricing.least_memory(group)
-            if least > limit:
-                return group
+            lightest = pricing.lightest(group)
+            if lightest.value > limit:
+                return group, lightest
         return None
 
     def _consider(self, graph: LabelGraph, ascent: Ascent) -> None:
@@ -394,8 +397,5 @@ class _Search(Search[OneFlowSbpSolution]):
         """Return the tree of cases as a certificate."""
         if not self.cases or self.infeasible:
             return None
-        return OneFlowSbpCertificate(
-            fixings=tuple(self.fixings),
-            tree=tree_of(self.graph, self.cases, self.divided),
-            most_cells=MOST_CELLS,
-        )
+        tree = tree_of(self.writer, self.graph, self.cases, self.divided)
+        return self.writer.certificate(tree, self.fixings)

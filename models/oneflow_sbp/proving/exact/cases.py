@@ -6,12 +6,10 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from ...subproblems.graph import LabelGraph
-from ..certificate.check import (
-    Branch,
-    Leaf,
-    leaf_of,
-)
+from ..certificate.records import Branch, Leaf
+from ..elimination import Elimination
 from ..lagrangian import Point
+from ..proof import ProofWriter
 
 
 @dataclass
@@ -25,8 +23,8 @@ class Case:
     bound : int
         Times scale; `FORBIDDEN` if nothing is allowed.
     multipliers : tuple of int
-    crowded : int or None
-        The placement whose memory nothing fits.
+    crowded : (int, Elimination) or None
+        The placement whose memory nothing fits, and why.
     point : Point or None
         Where the bound comes from.
     divide_at : (node, positions) or None
@@ -38,21 +36,22 @@ class Case:
     kept: dict[int, tuple[int, ...]]
     bound: int
     multipliers: tuple[int, ...] = ()
-    crowded: int | None = None
+    crowded: tuple[int, Elimination] | None = None
     point: Point | None = None
     divide_at: tuple[int, tuple[int, ...]] | None = None
     children: list[int] = field(default_factory=list)
 
 
 def tree_of(
-    graph: LabelGraph, cases: Sequence[Case], divided: Container[int]
+    writer: ProofWriter, graph: LabelGraph, cases: Sequence[Case], divided: Container[int]
 ) -> tuple[Branch | Leaf, ...]:
     """Return the cases in preorder, as a certificate states them.
 
     Parameters
     ----------
+    writer : ProofWriter
     graph : LabelGraph
-        Of the whole instance.
+        That the cases restrict.
     cases : sequence of Case
         The first is the root.
     divided : container of int
@@ -64,7 +63,7 @@ def tree_of(
         number = pending.pop()
         case = cases[number]
         if number not in divided:
-            tree.append(_leaf(graph, case))
+            tree.append(_leaf(writer, case))
             continue
         assert case.divide_at is not None, "divided"
         o, first = case.divide_at
@@ -73,7 +72,8 @@ def tree_of(
     return tuple(tree)
 
 
-def _leaf(graph: LabelGraph, case: Case) -> Leaf:
-    if case.crowded is not None or case.point is None:
-        return Leaf(crowded=case.crowded)
-    return leaf_of(graph, case.point)
+def _leaf(writer: ProofWriter, case: Case) -> Leaf:
+    if case.crowded is not None:
+        group, done = case.crowded
+        return writer.eliminated(done, crowded=group)
+    return Leaf() if case.point is None else writer.leaf(case.point)

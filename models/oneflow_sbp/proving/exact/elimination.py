@@ -12,10 +12,6 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import OneFlowSbpInstance
 from ...subproblems.label_graph import label_graph
-from ..certificate.check import (
-    Leaf,
-    OneFlowSbpCertificate,
-)
 from ..elimination import (
     MOST_CELLS,
     OutOfTime,
@@ -23,6 +19,7 @@ from ..elimination import (
     eliminate,
 )
 from ..order import elimination_order
+from ..proof import ProofWriter
 
 
 def elimination(
@@ -69,10 +66,11 @@ def elimination(
     if not done.feasible:
         return MethodOutcome(proved=Status.INFEASIBLE, phases_s=clock.phases_s)
     bound = Fraction(done.value, graph.scale)
+    writer = ProofWriter(graph)
     return MethodOutcome(
         solution=graph.solution(done.labels()),
         claimed_objective=bound if graph.exact else None,
         dual_bound=bound,
-        certificate=OneFlowSbpCertificate(tree=(Leaf(),), most_cells=MOST_CELLS),
+        certificate=writer.certificate((writer.eliminated(done),)),
         phases_s=clock.phases_s,
     )

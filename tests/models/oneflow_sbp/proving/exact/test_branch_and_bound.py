@@ -11,11 +11,11 @@ from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.formulations.cp import cp_labels
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance
-from gadgetopt.models.oneflow_sbp.proving.certificate.check import (
+from gadgetopt.models.oneflow_sbp.proving.certificate.check import check_bound
+from gadgetopt.models.oneflow_sbp.proving.certificate.records import (
     Branch,
     Leaf,
     OneFlowSbpCertificate,
-    check_bound,
 )
 from gadgetopt.models.oneflow_sbp.proving.exact import branch_and_bound as module
 from gadgetopt.models.oneflow_sbp.proving.exact.branch_and_bound import branch_and_bound
@@ -82,7 +82,7 @@ def test_elimination_refuses_what_it_cannot_do():
 
 def test_a_leaf_that_is_said_to_be_crowded_must_be():
     instance = read_instance(library() / "oneflow_sbp" / "tiny" / "h1_memory.json").data
-    roomy = OneFlowSbpCertificate(tree=(Leaf(crowded=0),), most_cells=1000)
+    roomy = OneFlowSbpCertificate(tree=(Leaf(crowded=0),), most_cells=10**6)
     with pytest.raises(ValueError, match="bytes fit the limit"):
         check_bound(instance, roomy)
 

@@ -28,7 +28,7 @@ RNG = np.random.default_rng(0)
 def capped(layers: int):
     """Return a perceptron in whose memory no plan made by hand fits, with the limit's slack."""
     drawn = presets.paper(np.random.default_rng(1), layers=layers)
-    least = Pricing(label_graph(drawn), 1, 2**26, lambda: False).least_memory(0)
+    least = Pricing(label_graph(drawn), 1, 2**26, lambda: False).lightest(0).value
     return drawn.model_copy(update={"memory_limit_bytes": least + least // 10})
 
 

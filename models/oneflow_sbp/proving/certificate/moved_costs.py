@@ -1,0 +1,161 @@
+r"""Costs moved between tables, and the lower bound that they prove.
+
+Costs :math:`m_{e \to u}(x_u)` move from the table of a pair e = (u, v) to that of its node u. No
+sum over an assignment changes, so by weak duality
+
+.. math:: \sum_u \min_{x_u} \Big[\theta_u + \sum_{e \ni u} m_{e \to u}\Big]
+   + \sum_{e = (u, v)} \min_{x_u, x_v} \big[\theta_e - m_{e \to u} - m_{e \to v}\big]
+
+is a lower bound, whatever moves. An assignment with a label exceeds it by what the tables' least
+entries with that label exceed their least entries.
+
+Before that, labels may be taken away that another one replaces: label k of node o by k' if,
+whatever the neighbours have, k costs no less,
+
+.. math:: \theta_o(k) - \theta_o(k') + \sum_v \min_y [\theta_{ov}(k, y) - \theta_{ov}(k', y)] \ge 0.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Ints
+
+from .cost_tables import FORBIDDEN, CostTables, Domains, Pair
+from .records import Replacement
+
+Messages = Sequence[tuple[Sequence[int], Sequence[int]]]
+
+
+class MovedCosts:
+    """The tables of nodes and of pairs, those of a pair added up.
+
+    Parameters
+    ----------
+    costs : CostTables
+    domains : Domains
+    """
+
+    def __init__(self, costs: CostTables, domains: Domains):
+        self.costs, self.domains = costs, list(domains)
+        pairs: dict[tuple[int, int], list[Pair]] = defaultdict(list)
+        self.around: list[list[int]] = [[] for _ in domains]
+        for pair in costs.pairs:
+            pairs[pair.u, pair.v].append(pair)
+        self.pairs = sorted(pairs.items())
+        for e, ((u, v), _) in enumerate(self.pairs):
+            self.around[u].append(e)
+            self.around[v].append(e)
+        self._made: dict[object, Ints] = {}
+
+    def replace(self, replacements: Sequence[Replacement], where: str) -> None:
+        """Take labels away that others replace.
+
+        Raises
+        ------
+        ValueError
+            If one is not replaced by what is said to replace it.
+        """
+        for i, said in enumerate(replacements):
+            place = f"{where}[{i}]"
+            if said.node >= len(self.domains):
+                raise ValueError(f"{place}.node: {said.node}, but there are {len(self.domains)}")
+            if len(said.labels) != len(said.by):
+                raise ValueError(f"{place}.by: {len(said.by)} for {len(said.labels)} labels")
+            left = list(self.domains[said.node])
+            for k, other in zip(said.labels, said.by, strict=True):
+                if k == other or k not in left or other not in left:
+                    raise ValueError(f"{place}: label {k} by {other} of the labels {left}")
+                left.remove(k)
+            worse = self._no_better(said.node, said.labels, said.by)
+            if not worse.all():
+                k = said.labels[int(worse.argmin())]
+                raise ValueError(f"{place}: label {k} may cost less than what replaces it")
+            self.domains[said.node] = tuple(left)
+
+    def _no_better(self, o: int, labels: Sequence[int], by: Sequence[int]) -> Bools:
+        """Return for each label whether it never costs less than the other one."""
+        own = self.costs.arrays[self.costs.own[o]]
+        excess = own[list(labels)] - own[list(by)]
+        possible: Bools = np.ones(len(labels), dtype=bool)
+        domain = self.domains[o]
+        mine, others = ([domain.index(k) for k in some] for some in (labels, by))
+        for e in self.around[o]:
+            table = self._table(e)
+            table = table if self.pairs[e][0][0] == o else table.T
+            first, second = table[mine], table[others]
+            possible &= ((first >= FORBIDDEN) | (second < FORBIDDEN)).all(axis=1)
+            finite = (first < FORBIDDEN) & (second < FORBIDDEN)
+            more = np.where(finite, first - second, FORBIDDEN).min(axis=1)
+            excess = np.minimum(excess + more, FORBIDDEN)
+        return np.logical_and(possible, excess >= 0)
+
+    def move(self, messages: Messages) -> int:
+        """Move costs, and return the bound.
+
+        Afterwards `excess` has for each label that is left by how much an assignment with it
+        exceeds the bound.
+
+        Raises
+        ------
+        ValueError
+            If the messages do not fit.
+        """
+        if len(messages) != len(self.pairs):
+            raise ValueError(f"messages: {len(messages)} for {len(self.pairs)} pairs")
+        own = [
+            self.costs.arrays[t][list(d)] for t, d in zip(self.costs.own, self.domains, strict=True)
+        ]
+        self.excess: list[Ints] = [np.zeros(len(d), dtype=np.int64) for d in self.domains]
+        bound = 0
+        for e, ((pair, _), sent) in enumerate(zip(self.pairs, messages, strict=True)):
+            first, second = (self._message(e, o, m) for o, m in zip(pair, sent, strict=True))
+            for o, message in zip(pair, (first, second), strict=True):
+                own[o] = own[o] + message
+                if (np.abs(own[o]) >= 2**62).any():
+                    raise ValueError(f"messages[{e}]: their sum is too large for 64 bits")
+            table = self._table(e)
+            left = table - first[:, None] - second[None, :]
+            left = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, left)
+            bound += self._count(pair[0], left.min(axis=1))
+            self._count(pair[1], left.min(axis=0))
+        return bound + sum(self._count(o, costs) for o, costs in enumerate(own))
+
+    def below(self, room: int) -> Domains:
+        """Return the labels by which the bound is exceeded by less than some room."""
+        return [
+            tuple(k for k, more in zip(domain, excess.tolist(), strict=True) if more < room)
+            for domain, excess in zip(self.domains, self.excess, strict=True)
+        ]
+
+    def _count(self, o: int, least: Ints) -> int:
+        """Return the least of a table, given its least with each label of a node."""
+        constant = int(least.min())
+        more = np.minimum(least - constant, FORBIDDEN)
+        self.excess[o] = np.minimum(self.excess[o] + more, FORBIDDEN)
+        return constant
+
+    def _message(self, e: int, o: int, message: Sequence[int]) -> Ints:
+        labels = len(self.domains[o])
+        if len(message) != labels:
+            raise ValueError(f"messages[{e}]: {len(message)} for {labels} labels")
+        if any(abs(x) >= FORBIDDEN for x in message):
+            raise ValueError(f"messages[{e}]: too large for 64 bits")
+        return np.array(message, dtype=np.int64)
+
+    def _table(self, e: int) -> Ints:
+        """Return the sum of a pair's tables, over the labels that are left."""
+        (u, v), pairs = self.pairs[e]
+        key = tuple(pair[2:] for pair in pairs), self.domains[u], self.domains[v]
+        if key not in self._made:
+            total: Ints = np.zeros((len(self.domains[u]), len(self.domains[v])), dtype=np.int64)
+            arrays = self.costs.arrays
+            for _, _, number, rows, columns in pairs:
+                up = arrays[rows][list(self.domains[u])]
+                down = arrays[columns][list(self.domains[v])]
+                total = np.minimum(total + arrays[number][np.ix_(up, down)], FORBIDDEN)
+            self._made[key] = total
+        return self._made[key]
