@@ -1,13 +1,6 @@
-"""A-SRPT: price bounds at scale, on real traces, and what prices of parts of servers close.
+"""A-SRPT: price bounds at scale, and what prices of parts of servers close.
 
-Run `python benchmarks/a_srpt_price.py intervals DATA`, `servers` or `scale`.
-
-`intervals`: 1,000 jobs of each trace in the folder DATA (muri_trace1.csv, muri_trace3.csv,
-philly.csv), 32 servers of 8 GPUs. The optimum lies between the best price bound, checked from its
-certificate, and the best schedule, in the order of prices; so the ratio of A-SRPT lies in the
-interval [its value / best schedule, its value / bound]. In brackets the same of total flow time.
-The column `prototype` has the width, schedule / bound - 1, that 300 plain subgradient steps on 100
-equal intervals leave. `best_of` is A-SRPT with that mapping.
+Run `python benchmarks/a_srpt_price.py [servers scale]`.
 
 `servers`: jobs of one stage with sizes that do not divide eight, or that do. The gap between the
 best schedule and the bound, by prices of GPU-time (B5) and by prices of parts of servers, on
@@ -16,30 +9,22 @@ completion times and in brackets on flow times; seconds for each bound.
 `scale`: recurring jobs at three times the cluster's capacity; seconds to find prices and to check
 their certificate in whole numbers, and what the bound adds to B0 and to B2.
 
-One thread; wall-clock seconds, in `intervals` processor seconds.
+One thread; wall-clock seconds. It is no study: no preset draws such jobs, and the check of a
+certificate is timed by itself. Ratios on traces are those of `a_srpt_traces.toml`.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
-from processor_clock import processor_s
 
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.data.generate.presets import recurring
-from gadgetopt.models.a_srpt.data.importers.traces import (
-    muri,
-    philly,
-)
 from gadgetopt.models.a_srpt.evaluate import evaluate
-from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
-from gadgetopt.models.a_srpt.proving.bounds.ascent import FloatPool
 from gadgetopt.models.a_srpt.proving.bounds.price import price_bound
 from gadgetopt.models.a_srpt.proving.bounds.price_guided import price_guided
 from gadgetopt.models.a_srpt.proving.bounds.server_price import server_price_bound
@@ -47,8 +32,6 @@ from gadgetopt.models.a_srpt.proving.certificate.check import check_bound
 from gadgetopt.models.a_srpt.relaxations import busy_time_bound, pool_of, release_bound
 from gadgetopt.system.result import Limits, MethodOutcome
 
-TRACES = {"muri_trace1": muri, "muri_trace3": muri, "philly": philly}
-LOADS = (1.2, 3.0)
 #: Sizes of jobs, and loads, of `servers`.
 FAMILIES = {
     "5": (5,),
@@ -73,56 +56,6 @@ def value(instance: ASrptInstance, outcome: MethodOutcome) -> float:
 def released(instance: ASrptInstance) -> float:
     """Return what total flow time is less than total completion time."""
     return float(sum(job.weight * job.release_tick for job in instance.jobs))
-
-
-def intervals(data: Path) -> None:
-    """Print the certified ratio interval of A-SRPT on every trace and load."""
-    print("| trace | load | schedule / bound | prototype | method | ratio to optimum | width | s |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name, read in TRACES.items():
-        for load in LOADS:
-            rng = np.random.default_rng(0)
-            ((_, instance),) = read([data / f"{name}.csv"], rng, jobs=1000, load=load).instances
-            less = released(instance)
-            started = processor_s()
-            guided = price_guided(instance, Limits(), rng)
-            seconds = processor_s() - started
-            bound = float(check_bound(instance, guided.certificate))
-            runs = {
-                "a_srpt": value(instance, a_srpt(instance, Limits(), rng)),
-                "best_of": value(instance, a_srpt(instance, Limits(), rng, mapping="best_of")),
-                "a_srpt_workload": value(instance, a_srpt_workload(instance, Limits(), rng)),
-            }
-            best = min(value(instance, guided), *runs.values())
-            plain = best / prototype_bound(instance, 1.05 * best) - 1
-            for method, v in runs.items():
-                low, high = v / best, v / bound
-                flow_low, flow_high = (v - less) / (best - less), (v - less) / (bound - less)
-                print(
-                    f"| {name} | {load} | {best / bound:.4f} | {plain:.1%} | {method} "
-                    f"| {low:.3f} - {high:.3f} ({flow_low:.3f} - {flow_high:.3f}) "
-                    f"| {high - low:.1%} ({flow_high - flow_low:.1%}) | {seconds:.1f} |",
-                    flush=True,
-                )
-
-
-def prototype_bound(instance: ASrptInstance, upper: float) -> float:
-    """Return the price bound of 300 plain subgradient steps on 100 equal intervals."""
-    pool = FloatPool.of(pool_of(instance))
-    times = np.unique(np.round(np.linspace(0, pool.horizon, 101)))
-    lengths = np.diff(times)
-    prices = best_prices = np.zeros((1, len(lengths)))
-    best, length, failures = -np.inf, 1.0, 0
-    for _ in range(300):
-        bound, gradient, _ = pool.evaluate(times, prices)
-        failures = 0 if bound > best else failures + 1
-        if bound > best:
-            best, best_prices = bound, prices
-        if failures == 8:
-            length, failures, prices = 0.7 * length, 0, best_prices
-        step = length * (upper - bound) / float((gradient**2 / lengths).sum())
-        prices = np.maximum(0.0, prices + step * gradient / lengths)
-    return best
 
 
 def servers() -> None:
@@ -204,17 +137,14 @@ def scale() -> None:
         )
 
 
+TABLES = {"servers": servers, "scale": scale}
+
+
 def main() -> None:
-    """Print the tables that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("tables", nargs="+", help="intervals DATA, servers, scale")
-    given = parser.parse_args().tables
-    if given[0] == "intervals":
-        if len(given) != 2:
-            sys.exit("intervals: name the folder of the traces")
-        intervals(Path(given[1]))
-    else:
-        {"servers": servers, "scale": scale}[given[0]]()
+    parser.add_argument("tables", nargs="*", default=[], choices=[*TABLES, []])
+    for name in parser.parse_args().tables or TABLES:
+        TABLES[name]()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""ADSP: the threshold sweep, all solvers side by side, the simulator, and the online search.
+"""ADSP: the threshold sweep, the simulator, and the online search.
 
-Run `python benchmarks/adsp.py`. `sweep`: the exact rates of many workers, with the time of their
-certificate's check, beside a sweep with a heap as it is usually written; `solvers`: the same
-instances by all exact methods; `momentum`: the same under the momentum cap; `rules`: rules of thumb
-against certified optima; `simulator`: events a second; `curve`: the
-time to the target over the rate; `online`: ADSP's search and what it was
-compared with against the best fixed rate, over seeds; `digits`: the same on a classification task.
-One thread. Seconds of `sweep` and `simulator` are the processor's, which other
-load does not change much; the others are wall-clock seconds of one run, to be read as ratios.
+Run `python benchmarks/adsp.py [PART...]`. `sweep`: the exact rates of many workers, with the time
+of their certificate's check, beside a sweep with a heap as it is usually written; `simulator`:
+events a second; `curve`: the time to the target over the rate; `online`: ADSP's search and what it
+was compared with against the best fixed rate, over seeds; `digits`: the same on a classification
+task. One thread. Seconds of `sweep` and `simulator` are the processor's, which other load does not
+change much; the others are simulated. It is no study, as it measures single functions and what a
+simulated training spends on waiting. Exact methods and rules are compared by the studies
+`adsp_*.toml`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.adsp.rates.data.generate.presets import paper as paper_rates
 from gadgetopt.models.adsp.rates.data.generate.presets import uniform
 from gadgetopt.models.adsp.rates.instance import AdspRatesInstance
 from gadgetopt.models.adsp.rates.proving.certificate.check import check_bound
@@ -51,14 +50,13 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.run import solve
 
-#: Heterogeneity and extra delay in seconds of the authors' sweeps.
-SETTINGS = ((1.45, 0), (2.0, 0), (2.6, 0), (3.2, 0), (2.0, 2), (2.0, 5), (2.0, 10))
-PARTS = ("sweep", "solvers", "momentum", "rules", "simulator", "curve", "online", "digits")
+PARTS = ("sweep", "simulator", "curve", "online", "digits")
 
 
-def run(system: str, instance: Any, method: str, time_s: float = 60.0) -> Result:
-    """Solve an instance."""
-    return solve(Document(problem(system), "instance", "drawn", instance), method, Limits(time_s))
+def solved(instance: AdspRatesInstance) -> Result:
+    """Return the judged result of the exact rates."""
+    document = Document(problem("adsp_rates"), "instance", "drawn", instance)
+    return solve(document, "exact_rates", Limits(60.0))
 
 
 def seconds(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
@@ -122,7 +120,7 @@ def sweep_table(sizes: list[int]) -> None:
         sweep_s, swept = min((seconds(sweep, instance, Clock()) for _ in range(3)), key=_first)
         heap_s, by_heap = seconds(heap_sweep, instance)
         assert agrees(swept.value, by_heap)
-        whole_s, result = seconds(run, "adsp_rates", instance, "exact_rates")
+        whole_s, result = seconds(solved, instance)
         check_s, bound = seconds(check_bound, instance, result.certificate)
         assert result.status == "optimal"
         assert agrees(float(bound), swept.value)
@@ -139,60 +137,6 @@ def sweep_table(sizes: list[int]) -> None:
 
 def _first(pair: tuple[float, Any]) -> float:
     return pair[0]
-
-
-def solvers_table(sizes: list[int], methods: tuple[str, ...], model: str, limit_s: float) -> None:
-    table(
-        f"All exact methods, {model}, N = 30, window 6, at most {limit_s:g} s",
-        *("workers", "method", "objective", "bound", "gap", "s", "ratio of times"),
-    )
-    for m in sizes:
-        instance = uniform(np.random.default_rng(0), workers=m, model=model)
-        first = None
-        for method in methods:
-            result = run("adsp_rates", instance, method, limit_s)
-            first = first or result
-            if result.status == "optimal":
-                assert agrees(result.objective, first.objective)
-            objective = "-" if result.objective is None else f"{float(result.objective):.6f}"
-            bound = "-" if result.bound is None else f"{float(result.bound):.6f}"
-            gap = "-" if result.gap is None else f"{100 * result.gap:.3f} %"
-            gap = "optimal" if result.status == "optimal" else gap
-            ratio = f"{result.time_s / first.time_s:,.0f}"
-            row(m, method, objective, bound, gap, f"{result.time_s:.3f}", ratio)
-
-
-def rules_table(count: int) -> None:
-    rules = ("equal_commits", "by_speed", "most_commits")
-    table(
-        f"Rules of thumb over the certified optimum, 18 workers, mean (worst) of {count}",
-        *("model", "H", "delay, s", *rules),
-    )
-    for model in ("error_bound", "time_to_accuracy"):
-        for heterogeneity, delay in (
-            (1.45, 0),
-            (2, 0),
-            (2.6, 0),
-            (3.2, 0),
-            (2, 2),
-            (2, 5),
-            (2, 10),
-        ):
-            ratios: dict[str, list[float]] = {rule: [] for rule in rules}
-            for seed in range(count):
-                instance = paper_rates(
-                    np.random.default_rng(seed),
-                    heterogeneity=heterogeneity,
-                    delay_s=float(delay),
-                    model=model,
-                )
-                best = run("adsp_rates", instance, "exact_rates")
-                assert best.status == "optimal"
-                for rule in rules:
-                    value = run("adsp_rates", instance, rule).objective
-                    ratios[rule].append(float(value / best.objective))
-            cells = [f"{statistics.mean(r):.3f} ({max(r):.3f})" for r in ratios.values()]
-            row(model, heterogeneity, delay, *cells)
 
 
 # -- training ----------------------------------------------------------------------------------
@@ -298,11 +242,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS))
     parser.add_argument("--sizes", type=int, nargs="+", default=[18, 500, 5000, 20_000, 100_000])
-    parser.add_argument("--workers", type=int, nargs="+", default=[18, 100])
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--time-limit", type=float, default=60.0)
     arguments = parser.parse_args()
-    limit_s, workers = arguments.time_limit, arguments.workers
     ridge = {
         "quickstart": quickstart,
         "slow": lambda rng: slow(rng, max_commits=12),
@@ -310,13 +251,8 @@ def main() -> None:
         "testbed, H = 3.2": lambda rng: paper_training(rng, heterogeneity=3.2),
     }
     digits = {"digits, H = 2": lambda rng: paper_training(rng, task="digits")}
-    thresholds = ("exact_rates", "outer_approximation", "cp_tables", "one_hot_convex@scip")
-    knapsack = ("exact_rates", "momentum_knapsack@highs", "cp_tables", "nonconvex@scip")
     jobs: dict[str, Callable[[], None]] = {
         "sweep": lambda: sweep_table(arguments.sizes),
-        "solvers": lambda: solvers_table(workers, thresholds, "error_bound", limit_s),
-        "momentum": lambda: solvers_table(workers, knapsack, "momentum_cap", limit_s),
-        "rules": lambda: rules_table(arguments.seeds),
         "simulator": simulator_table,
         "curve": lambda: curve_table(min(6, arguments.seeds)),
         "online": lambda: online_table(arguments.seeds, ridge),

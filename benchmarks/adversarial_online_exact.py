@@ -8,6 +8,8 @@
 - `agreement`: random games and tables by all routes, 500 of each by default.
 
 Run `python benchmarks/adversarial_online_exact.py [TABLE ...] [--limit 120]`.
+
+It is no study: tables and games are built for the purpose, and the plain program has no method.
 """
 
 from __future__ import annotations

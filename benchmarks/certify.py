@@ -7,6 +7,8 @@ many bounds are verified, and how many of the runs stored before Ctrl-C are ther
 were. Seconds are of the processor, those of all processes together, and of the clock.
 
 Run `python benchmarks/certify.py [--runs 1000]`.
+
+It is no study, but measures three of them from outside, and interrupts one.
 """
 
 from __future__ import annotations

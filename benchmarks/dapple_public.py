@@ -10,6 +10,9 @@ not there are left out and named.
 The rules of the planner are those its source states; they are written anew here.
 
 Run `python benchmarks/dapple_public.py --data DIR [public recursive several]`.
+
+It is no study: rows are held against published values, and plans are scored by the rules of another
+program.
 """
 
 from __future__ import annotations

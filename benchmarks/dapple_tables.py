@@ -10,6 +10,8 @@ The profiles are not part of the project; `--data DIR` names the folder that hol
 `benchmarks/dapple_public.py` has the values of DAPPLE's public planner.
 
 Run `python benchmarks/dapple_tables.py --data DIR [pipedream exact partitioning]`.
+
+It is no study: rows are held against published values.
 """
 
 from __future__ import annotations

@@ -21,6 +21,9 @@ one by one into the same store.
 Run `python benchmarks/defaults.py [SYSTEM[:PRESET] ...] [--count 20] [--time-limit 3] [--workers 2]
 [--store defaults.sqlite]`, where every worker needs a core of its own. `--report` makes the tables
 from the store alone, and `--page docs/defaults.md` writes them into the page.
+
+It is no study file, as which plain solvers run on an instance depends on those before; its runs are
+kept like those of one.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ processor time per run, methods included, is more meaningful.
 
 Run `python benchmarks/engine.py` (`--seeds 2` for a fifth of the runs). It exits with 1 if our
 overhead is more than 10 ms per run without start-up.
+
+It is no study, but measures what a study costs beside other ways to run it.
 """
 
 from __future__ import annotations

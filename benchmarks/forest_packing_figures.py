@@ -1,16 +1,17 @@
-"""Tables of the page of forest packing.
+"""Forest packing: tables of variants of the library's networks.
 
 Run `python benchmarks/forest_packing_figures.py [PART...]`. Parts: `rates` (certified optima of the
-library), `ratios` (every algorithm against them), `subsets` (partial allocations of a DGX-1),
-`overlays` (random complete overlays), `accuracy` (multiplicative weights against epsilon) and
-`restricted` (few or equal trees on a DGX-1).
+library), `subsets` (partial allocations of a DGX-1), `accuracy` (multiplicative weights against
+epsilon) and `restricted` (few or equal trees on a DGX-1). It is no study: the same network is
+solved with another collective, another part of its GPUs or other restrictions, and calls of an
+oracle are counted. All algorithms against the optimum: the studies `forest_packing_ratios.toml` and
+`forest_packing_overlays.toml`.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import statistics
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
@@ -32,23 +33,6 @@ from gadgetopt.system.result import Limits, Result, Status
 from gadgetopt.trust.run import solve
 
 LIMITS = Limits(time_s=60)
-
-BASELINES = (
-    "ring",
-    "ring_bidirectional",
-    "best_ring",
-    "best_ring:bidirectional=true",
-    "ps_single",
-    "ps_multi",
-    "ps_multi_opt",
-    "double_binary_tree",
-    "recursive_halving_doubling",
-    "blueconnect",
-    "single_tree",
-    "greedy_peel",
-    "forestcoll",
-    "forest_packing",
-)
 
 
 def main() -> None:
@@ -127,22 +111,6 @@ def rates() -> None:
         )
 
 
-def ratios() -> None:
-    """Optimum over the rate of every algorithm."""
-    table("Optimum over rate", ["instance", *BASELINES])
-    for doc in documents("hardware", "networks", "subsets"):
-        best = optimum(doc).bound
-        row(doc.name, *(_ratio(solve(doc, method, LIMITS), best) for method in BASELINES))
-
-
-def _ratio(result: Result, best: Any) -> str:
-    if result.objective is None:
-        return "-" if result.refused else str(result.status)
-    if not result.objective:
-        return "1" if not best else "infinite"
-    return f"{float(best / result.objective):.3f}"
-
-
 def subsets() -> None:
     """Rates of all allocations of k GPUs of a DGX-1 with V100s."""
     table("Partial allocations of a DGX-1 V100", ["GPUs", "rates, GB/s (number of allocations)"])
@@ -154,37 +122,6 @@ def subsets() -> None:
             )
             found[Fraction(solve(document(instance, "subset"), "partition", LIMITS).bound)] += 1
         row(k, ", ".join(f"{exact(r)} ({n})" for r, n in sorted(found.items(), reverse=True)))
-
-
-def overlays() -> None:
-    """Complete overlays, ten seeds: mean and largest ratio."""
-    methods = [m for m in BASELINES if m not in ("blueconnect", "recursive_halving_doubling")]
-    table(
-        "Complete overlays, ten seeds: optimum over rate, mean (largest)",
-        ["bandwidths, workers", *methods, "in turns"],
-    )
-    for distribution, workers in (
-        *(("uniform", 4), ("uniform", 8), ("uniform", 16)),
-        *(("lognormal", 16), ("two_level", 16)),
-    ):
-        found: dict[str, list[float]] = {m: [] for m in (*methods, "in turns")}
-        for seed in range(10):
-            instance = generate.paper(
-                np.random.default_rng(seed),
-                workers=workers,
-                distribution=distribution,
-                model="unit",
-            )
-            doc = document(instance, f"{distribution} {workers}")
-            best = optimum(doc).bound
-            turns = optimum(variant(doc, stage_mode="sequential")).bound
-            found["in turns"].append(float(best / turns))
-            for method in methods:
-                found[method].append(float(best / solve(doc, method, LIMITS).objective))
-        row(
-            f"{distribution} {workers}",
-            *(f"{statistics.mean(x):.2f} ({max(x):.1f})" for x in found.values()),
-        )
 
 
 def accuracy() -> None:
@@ -239,9 +176,7 @@ def restricted() -> None:
 
 PARTS = {
     "rates": rates,
-    "ratios": ratios,
     "subsets": subsets,
-    "overlays": overlays,
     "accuracy": accuracy,
     "restricted": restricted,
 }

@@ -13,6 +13,8 @@ run takes about a minute, nearly all of it HiGHS on the augmented program; there
 relaxation without bandwidth is 15 to 25 % too high.
 
 Run `python benchmarks/gadget.py [ratios trajectory narrow]`.
+
+It is no study, as slots are cut out of whole runs and solved by parts of methods.
 """
 
 from __future__ import annotations

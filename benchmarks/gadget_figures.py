@@ -6,6 +6,9 @@ statements below each table compare trends and are computed from its numbers.
 
 `python benchmarks/gadget_figures.py 4 --seeds 3`; without a number all figures, in about five
 minutes.
+
+It is no study: the tables stand beside the paper's values and say which of its trends come out,
+also of shares of embedded jobs, which no objective knows.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ with one server per ten jobs. It shows the active jobs of the fullest slot, its 
 per slot, and microseconds per active job, which should not grow.
 
 Run `python benchmarks/gadget_online.py [--largest 10000]`.
+
+It is no study, as it measures the slots of a run one by one.
 """
 
 from __future__ import annotations

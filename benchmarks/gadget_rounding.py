@@ -8,6 +8,8 @@ draw, "T slots" is Theorem 10's bound on the probability that a server exceeds b
 the horizon.
 
 Run `python benchmarks/gadget_rounding.py [--draws 10000]`.
+
+It is no study: it counts draws of one rounding.
 """
 
 from __future__ import annotations

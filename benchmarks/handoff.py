@@ -15,6 +15,8 @@ and constructing the solver classes is not timed.
 
 Run `python benchmarks/handoff.py`. It exits with 1 if ours takes more than 0.35 of the time of the
 faster of the other two.
+
+It is no study, as nothing is solved.
 """
 
 from __future__ import annotations

@@ -6,7 +6,9 @@ each of three loads: mean ratio at each load and over all, that of the worst see
 or of a method's random numbers), and the largest ratio of any batch. Where an optimum is not closed
 in a minute, its bound stands in for it. Then the error of two regressions of slowdowns.
 
-Run `python benchmarks/marl.py ratios [--seeds 5] [--batches 100] [--folder DIR] [--train-only]`.
+Run `python benchmarks/marl_ratios.py [--seeds 5] [--batches 100] [--folder DIR] [--train-only]`.
+
+It is no study, as it trains the policies that it measures, from one cloning for several.
 """
 
 from __future__ import annotations

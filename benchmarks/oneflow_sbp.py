@@ -1,27 +1,19 @@
-"""OneFlow SBP: optima at scale beside solvers, and the shapes that they show.
-
-Tables of instances solved in this process on one thread:
+"""OneFlow SBP: shapes of optimal plans, and optima with a memory limit.
 
 - `shapes`: which parallelism is best by batch (data, hybrid, Megatron), how far data parallelism
   and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy;
-- `exact`: perceptrons of 69 to 100,000 operators by the models, CP-SAT and elimination, with the
-  gaps of the linear relaxations;
-- `memory`: the same with a memory limit 30 % between the least memory and that of the optimum;
-- `agreement`: 500 random small instances by enumeration, by all models and by branch and bound;
-- `transformer`: a transformer of 48 layers on a hierarchy of 4 x 8 devices, the certified optimum
-  and all strategies.
+- `memory`: perceptrons with a memory limit 30 % between the least memory and that of the optimum.
 
-Run `python benchmarks/oneflow_sbp.py [exact memory ...]`.
+Run `python benchmarks/oneflow_sbp.py [shapes memory]`. It is no study: plans are described by their
+labels and collectives, and the memory limit follows from an optimum. Methods are compared by the
+studies `oneflow_*.toml`.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
-from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
@@ -35,27 +27,12 @@ from gadgetopt.models.oneflow_sbp.pictures.phases import phase_of
 from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.proving.lagrangian import Pricing
 from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
-from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.models.oneflow_sbp.brute_force import brute_force, random_instance
-
 PROBLEM = problem("oneflow_sbp")
-#: Methods beside which the optimum of the large transformer is shown.
-CONTENDERS = (
-    "branch_and_bound",
-    "auto_parallel",
-    "compiler_greedy",
-    "data_parallel",
-    "megatron",
-    "model_parallel_col",
-    "model_parallel_row",
-    "all_broadcast",
-)
 RNG = np.random.default_rng(0)
 
 #: Batches of the shapes, for perceptrons of four layers of this width.
@@ -63,55 +40,13 @@ BATCHES, WIDTH, LAYERS = (32, 128, 512, 1024, 2048, 4096, 8192, 16384), 1024, 4
 #: Seeds and layers of the perceptrons on a line and on a hierarchy.
 SEEDS, LAYERS_OF_BOTH = range(6), 10
 
-
-#: Perceptrons of the exact table, and the largest that each kind of method is given.
-EXACT_LAYERS, MILP_LAYERS, WEAK_LAYERS, LIMIT_S = (10, 50, 200, 800, 3000, 14285), 200, 50, 20.0
-#: Random small instances by each method, and by SCIP.
-RANDOM, RANDOM_QUADRATIC = 500, 100
+#: Seconds of a method with a memory limit.
+LIMIT_S = 20.0
 
 
 def solved(instance: OneFlowSbpInstance, method: str, limit_s: float | None = LIMIT_S, gap=0.0):
     limits = Limits(time_s=limit_s, rel_gap=gap)
     return solve(Document(PROBLEM, "instance", "drawn", instance, {}), method, limits)
-
-
-def shown(result) -> str:
-    if result.refused:
-        return "refused"
-    if str(result.status) == "optimal":
-        return f"{result.time_s:.2f}"
-    gap = "no solution" if result.gap is None else f"gap {100 * result.gap:.2g} %"
-    return f"{gap} after {result.time_s:.0f}"
-
-
-def exact() -> None:
-    print(
-        "\n| layers | operators | edges | (3) HiGHS | LP gap | weak HiGHS | weak LP gap |", end=""
-    )
-    print(" CP-SAT level 1 | CP-SAT level 2 | elimination | branch and bound | verified |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
-    for layers in EXACT_LAYERS:
-        drawn = presets.paper(np.random.default_rng(1), layers=layers)
-        cells = [str(layers), str(len(drawn.operators)), str(len(drawn.tables.edges))]
-        eliminated, searched = (solved(drawn, m, None) for m in ("elimination", "branch_and_bound"))
-        optimum = float(searched.objective)
-        for method, relaxation, most in (
-            ("aggregated@highs", "aggregated_lp@highs", MILP_LAYERS),
-            ("weak@highs", "weak_lp@highs", WEAK_LAYERS),
-        ):
-            if layers > most:
-                cells += ["", ""]
-                continue
-            bound = solved(drawn, relaxation).bound
-            cells.append(shown(solved(drawn, method)))
-            cells.append(f"{100 * (1 - float(bound) / optimum):.2g} %")
-        levels = [1, 2] if layers <= WEAK_LAYERS else [2] if layers <= MILP_LAYERS else []
-        for level in (1, 2):
-            call = f"cp_labels:linearization_level={level}" if level == 1 else "cp_labels"
-            cells.append(shown(solved(drawn, call)) if level in levels else "")
-        cells += [shown(eliminated), shown(searched), str(searched.bound_voucher)]
-        print("| " + " | ".join(cells) + " |", flush=True)
-        assert eliminated.objective == searched.objective == searched.bound
 
 
 def limited(layers: int) -> OneFlowSbpInstance:
@@ -146,28 +81,6 @@ def memory() -> None:
                 f"{result.time_s:.2f} | {result.bound_voucher} |",
                 flush=True,
             )
-
-
-def agreement() -> None:
-    methods = ("branch_and_bound", "aggregated@highs", "pairwise@highs", "cp_labels", "elimination")
-    counts = Counter[str]()
-    for seed in range(RANDOM):
-        drawn = random_instance(seed)
-        optimum = brute_force(drawn)
-        kind = "capped" if drawn.memory_limit_bytes else "uncapped"
-        counts[kind] += 1
-        counts["shared boxing"] += drawn.shared_boxing
-        counts["infeasible"] += optimum is None
-        for method in (*methods, *(("quadratic@scip",) if seed < RANDOM_QUADRATIC else ())):
-            result = solved(drawn, method)
-            if result.refused:
-                continue
-            counts[method] += 1
-            if optimum is None:
-                assert str(result.status) == "infeasible", (seed, method)
-            else:
-                assert agrees(float(result.objective), float(optimum)), (seed, method)
-    print("\nEqual to enumeration: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
 
 
 def cost_of(instance: OneFlowSbpInstance, method) -> float:
@@ -253,35 +166,7 @@ def shapes() -> None:
     line_and_hierarchy()
 
 
-def transformer() -> None:
-    drawn = presets.transformer(RNG, layers=48, batch=32, devices="4x8")
-    print(f"\nTransformer of 48 layers on 4x8 devices: {len(drawn.operators)} operators, ", end="")
-    print(f"{len(drawn.tables.edges)} edges, {sum(map(len, drawn.tables.signatures))} signatures\n")
-    document = Document(PROBLEM, "instance", "transformer", drawn, {})
-    results = {name: solve(document, name, Limits(time_s=60)) for name in CONTENDERS}
-    best = Fraction(results["branch_and_bound"].bound)
-    print("| method | cost | over the optimum | bound | GB on a device | seconds |")
-    print("|---|---|---|---|---|---|")
-    for name, result in results.items():
-        used = result.evaluation.components["memory_bytes"] / 1e9
-        bound = (
-            "" if result.bound is None else f"{float(result.bound):.9g} ({result.bound_voucher})"
-        )
-        print(
-            f"| `{name}` | {float(result.objective):.9g} | "
-            f"{float(Fraction(result.objective) / best):.6f} | {bound} | {used:.1f} | "
-            f"{result.time_s:.2f} |",
-            flush=True,
-        )
-
-
-COMMANDS = {
-    "exact": exact,
-    "memory": memory,
-    "agreement": agreement,
-    "shapes": shapes,
-    "transformer": transformer,
-}
+COMMANDS = {"shapes": shapes, "memory": memory}
 
 
 def main() -> None:

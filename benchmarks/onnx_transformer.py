@@ -1,6 +1,8 @@
 """Write a small transformer as an ONNX file, for the page of OneFlow SBP.
 
 python benchmarks/onnx_transformer.py transformer.onnx
+
+It is no study: it writes a file to be imported.
 """
 
 from __future__ import annotations

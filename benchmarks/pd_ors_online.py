@@ -5,6 +5,8 @@ an instance in memory to a decision, derived constants included; the least of se
 one thread. `machines` and `slots` let one of the two grow; growth by at most the factor of the size
 is linear. `parts` shows how the time of the largest runs is spent, `ways` the time of other ways to
 fill a slot table.
+
+It is no study, as it measures the parts of a run and replaces some of them.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ linear optimum of each of 30 random slots (20 machines, 4 resources in the paper
 workers). It prints the share of roundings in which all covering rows, all packing rows, and all
 rows hold; the cost over the integer optimum; and the same for the lemma's own factor G_delta,
 beside the lemma's guarantee. `--plot` writes an HTML plot.
+
+It is no study: it counts roundings of single slots.
 """
 
 from __future__ import annotations

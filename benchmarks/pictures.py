@@ -8,6 +8,8 @@ Run `python benchmarks/pictures.py NAME ...`, or `--all`; without names it lists
 docs/img or to --out. `spp_vgg16` is drawn from a public profile that is not in this repository: the
 `graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16. `report` is a
 photograph of the head of a report, by Chromium.
+
+It is no study: it draws the pictures of the pages.
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ Tables, one thread:
 are missing are left out.
 
 Run `python benchmarks/pipeline.py [exact dapple schedule] [--time-limit 120] [--seeds 3]`.
+
+It is no study: plans are described stage by stage, and schedules of fixed plans are no instances of
+a system.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ Two tables, one thread:
 - `schedules`: PE with its simulation, and the event queue, up to a million blocks.
 
 Run `python benchmarks/pipeline_scale.py [plans schedules] [--resnet50 graph.txt]`.
+
+It is no study, as it measures single functions and a recurrence without shortcuts.
 """
 
 from __future__ import annotations

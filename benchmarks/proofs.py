@@ -5,16 +5,18 @@
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
 (at least `--least` seconds, at most `--most`). A model that is not built in `--build` seconds is
-left out. With `--methods`, the exact ones among the system's
-default methods are run and proved instead; with `--runs`, each linear formulation with HiGHS as a
-user runs it, and as `--certify` proves it: a run builds and compiles its model, evaluates its
-solution and proves its root by itself, and so does the proof build its model anew. All times are
-processor seconds, those of started processes included.
+left out. With `--methods`, the exact ones among the system's default methods are run and proved
+instead; with `--runs`, each linear formulation with HiGHS as a user runs it, and as `--certify`
+proves it: a run builds and compiles its model, evaluates its solution and proves its root by
+itself, and so does the proof build its model anew. All times are processor seconds, those of
+started processes included.
 
     python benchmarks/proofs.py --stream 100
 
 checks a proof of so many megabytes in a process of its own and prints its leaves a second and the
 memory that the process took at most.
+
+It is no study, as it measures proofs, their size and what reading them takes.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ A reading path is what an algorithm's module reaches by imports, also inside fun
 files of `models/` and `gadgetopt/pieces/`; type hints and `__init__` files do not count.
 
 usage: python benchmarks/reading_paths.py [--files METHOD]
+
+It is no study, as it reads the library's files.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Run `python benchmarks/report.py [STORE]`. The store is filled first if it is not there, which takes
 minutes: 250 small instances of SJF-BCO by eight methods and 250 of parallel machines by seven; one
 run is made an error. `--profile` prints where the time goes.
+
+It is no study, but measures the page of one.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Run `python benchmarks/scale.py sjf_bco`. It measures the whole method, the least of several
 repetitions.
+
+It is no study, as times per job and run are printed, and the least of several repetitions.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ processor time of the evaluator and of the energetic bound in this process, the 
 repetitions, and the processor time and memory of the command `gadgetopt verify --bound` with all
 its processes; its time also as a multiple of that of starting Python and importing numpy and
 pydantic.
+
+It is no study, as it measures memory, the evaluator and the command that checks a bound.
 """
 
 from __future__ import annotations

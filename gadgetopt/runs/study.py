@@ -48,6 +48,9 @@ Cell = Literal[
     "worst",
     "share",
     "least_share",
+    "net_mean",
+    "at_optimum",
+    "tightness",
     "objective",
     "bound",
     "gap",
@@ -55,6 +58,7 @@ Cell = Literal[
     "optimal",
     "verified",
     "time",
+    "mean_time",
     "longest",
 ]
 

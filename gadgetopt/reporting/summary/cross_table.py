@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.text import show, show_gap
-from gadgetopt.numbers.tolerance import Number
+from gadgetopt.numbers.tolerance import TOLERANCE, Number
 from gadgetopt.reporting.cells import ratio, seconds
 from gadgetopt.reporting.summary.columns import spoken, value
 from gadgetopt.reporting.summary.documents import escaped
@@ -125,18 +125,38 @@ def _cell(outcomes: _Outcomes, cells: Sequence[Cell]) -> str:
 # -- what a cell says ------------------------------------------------------------------------------
 
 
+_Ends = tuple[float | None, float | None]
+
+
+def _ratio_of(outcome: Outcome) -> _Ends:
+    return outcome.low, outcome.high
+
+
+def _inverse_of(outcome: Outcome) -> _Ends:
+    if outcome.low is None or outcome.high is None:
+        return None, None
+    return _inverse(outcome.high), _inverse(outcome.low)
+
+
+def _net_ratio_of(outcome: Outcome) -> _Ends:
+    return outcome.net_low, outcome.net_high
+
+
+def _tightness_of(outcome: Outcome) -> _Ends:
+    return outcome.tightness, outcome.tightness
+
+
 def _interval(
-    low_of: Callable[[Sequence[float]], float], *, inverse: bool = False
+    statistic: Callable[[Sequence[float]], float], of: Callable[[Outcome], _Ends] = _ratio_of
 ) -> Callable[[_Outcomes], str]:
-    """Return the text of a statistic of ratios, or of their inverses, with their number if few."""
+    """Return the text of a statistic of intervals, with their number if some have none."""
 
     def text(outcomes: _Outcomes) -> str:
-        rated = [(o.low, o.high) for o in outcomes if o.low is not None and o.high is not None]
+        found = [of(outcome) for outcome in outcomes]
+        rated = [(low, high) for low, high in found if low is not None and high is not None]
         if not rated:
             return ""
-        if inverse:
-            rated = [(_inverse(high), _inverse(low)) for low, high in rated]
-        ends = (low_of([low for low, _ in rated]), low_of([high for _, high in rated]))
+        ends = (statistic([low for low, _ in rated]), statistic([high for _, high in rated]))
         few = f" ({len(rated)} of {len(outcomes)})" if len(rated) < len(outcomes) else ""
         return ratio(*ends) + few
 
@@ -183,8 +203,11 @@ _TEXTS: dict[Cell, Callable[[_Outcomes], str]] = {
     "mean": _interval(_mean),
     "median": _interval(_median),
     "worst": _interval(max),
-    "share": _interval(_mean, inverse=True),
-    "least_share": _interval(min, inverse=True),
+    "share": _interval(_mean, _inverse_of),
+    "least_share": _interval(min, _inverse_of),
+    "net_mean": _interval(_mean, _net_ratio_of),
+    "at_optimum": _count(lambda o: o.high is not None and o.high <= 1 + TOLERANCE),
+    "tightness": _interval(_mean, _tightness_of),
     "objective": _number(lambda o: o.objective),
     "bound": _number(lambda o: o.bound),
     "gap": _gap,
@@ -192,6 +215,7 @@ _TEXTS: dict[Cell, Callable[[_Outcomes], str]] = {
     "optimal": _count(lambda o: o.optimal is not None),
     "verified": _count(lambda o: o.optimal is Voucher.VERIFIED),
     "time": lambda outcomes: f"{seconds(shifted_geometric_mean([o.time_s for o in outcomes]))} s",
+    "mean_time": lambda outcomes: f"{seconds(_mean([o.time_s for o in outcomes]))} s",
     "longest": lambda outcomes: f"{seconds(max(o.time_s for o in outcomes))} s",
 }
 
@@ -201,6 +225,9 @@ _MEANINGS: dict[Cell, str] = {
     "worst": "worst ratio to the optimum",
     "share": "mean inverse of that ratio, at most 1",
     "least_share": "least inverse of that ratio",
+    "net_mean": "mean ratio without the part of the objective that no decision changes",
+    "at_optimum": "instances whose solution is optimal, whoever proved it",
+    "tightness": "mean of the dual bound over the best objective, at most 1",
     "objective": "objective, of several instances the mean",
     "bound": "dual bound, of several instances the mean",
     "gap": "mean gap between the run's objective and its own bound",
@@ -208,6 +235,7 @@ _MEANINGS: dict[Cell, str] = {
     "optimal": "instances solved to optimality",
     "verified": "those of a verified bound",
     "time": "geometric mean of the seconds, shifted by 1 s",
+    "mean_time": "mean seconds",
     "longest": "longest run",
 }
 

@@ -12,6 +12,7 @@ from gadgetopt.runs.comparison import Entry
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.infeasibility import infeasible_voucher
+from gadgetopt.trust.ratio import Ratio
 from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
 
 #: Limits whose runs are unfinished; one that stopped at its requested gap is not.
@@ -36,6 +37,8 @@ class Outcome:
         The ratio's interval; None if there is no ratio. `high` is infinite without a dual bound.
     infeasible : Voucher or None
         The weakest voucher of the runs' proofs of infeasibility, if every run has one.
+    net_low, net_high : float or None
+        The same of the ratio without the part of the objective that no decision changes.
     certified : Voucher or None
         Who vouches for the bound on which the ratio rests, if the interval is closed.
     guarantee : float or None
@@ -44,6 +47,9 @@ class Outcome:
         Runs that exceed the ratio of a theorem, and of a proven one.
     time_s : float
         Mean over the runs; a run that failed or hit a limit counts with its time limit.
+    tightness : float or None
+        The bound over the best objective on the instance, inverted for a maximisation; None if one
+        is missing or they have no ratio.
     compared, won, tied : bool
         Whether other methods were run on the instance, and whether this one has the best
         objective, alone or with others.
@@ -62,11 +68,14 @@ class Outcome:
     gap: float | None
     low: float | None
     high: float | None
+    net_low: float | None
+    net_high: float | None
     certified: Voucher | None
     guarantee: float | None
     refuted: int
     refuted_proven: int
     time_s: float
+    tightness: float | None = field(default=None)
     compared: bool = field(default=False)
     won: bool = field(default=False)
     tied: bool = field(default=False)
@@ -81,7 +90,8 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
     optimal = solved and all(r.status is Status.OPTIMAL for r in results)
     bounds = [r.bound for r in results if r.bound is not None]
     gaps = [r.gap for r in results if r.gap is not None]
-    low, high, certified = _ratio(made) if solved else (None, None, None)
+    low, high = _interval([e.ratio for e in made]) if solved else (None, None)
+    net_low, net_high = _interval([e.net_ratio for e in made]) if solved else (None, None)
     guarantees = [as_double(p) for e in made if (p := proven_ratio(e.promises)) is not None]
     exceeded = [_exceeded(entry) for entry in made]
     return Outcome(
@@ -100,7 +110,9 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         gap=math.fsum(gaps) / len(gaps) if results and len(gaps) == len(results) else None,
         low=low,
         high=high,
-        certified=certified,
+        net_low=net_low,
+        net_high=net_high,
+        certified=_certified(made) if low is not None else None,
         guarantee=max(guarantees) if made and len(guarantees) == len(made) else None,
         refuted=sum(bool(standings) for standings in exceeded),
         refuted_proven=sum("proven" in standings for standings in exceeded),
@@ -109,7 +121,8 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
 
 
 def compete(outcomes: Mapping[str, Outcome], sense: Sense) -> None:
-    """Note which of the methods on one instance have the best objective."""
+    """Note which methods on one instance have the best objective, and how tight bounds are."""
+    _compare_bounds(outcomes, sense)
     field_ = [o for o in outcomes.values() if o.runs and not o.bound_only]
     if len(field_) < 2 or any(o.infeasible for o in field_):
         return
@@ -124,15 +137,31 @@ def compete(outcomes: Mapping[str, Outcome], sense: Sense) -> None:
         leader.won, leader.tied = len(leaders) == 1, len(leaders) > 1
 
 
-def _ratio(made: Sequence[Entry]) -> tuple[float | None, float | None, Voucher | None]:
-    found = [e.ratio for e in made if e.ratio is not None and e.ratio.low is not None]
-    if len(found) < len(made):
-        return None, None, None
+def _compare_bounds(outcomes: Mapping[str, Outcome], sense: Sense) -> None:
+    """Note each bound over the best objective."""
+    found = [as_double(o.objective) for o in outcomes.values() if o.objective is not None]
+    best = (min(found) if sense == "min" else max(found)) if found else 0.0
+    for outcome in outcomes.values():
+        bound = None if outcome.bound is None else as_double(outcome.bound)
+        if bound is not None and best > 0 and (bound > 0 or sense == "min"):
+            outcome.tightness = bound / best if sense == "min" else best / bound
+
+
+def _interval(ratios: Sequence[Ratio | None]) -> tuple[float | None, float | None]:
+    """Return the mean of the ends of ratios; None if one has no ratio."""
+    found = [r for r in ratios if r is not None and r.low is not None]
+    if not found or len(found) < len(ratios):
+        return None, None
     lows = [as_double(r.low) for r in found if r.low is not None]
     highs = [math.inf if r.high is None else as_double(r.high) for r in found]
+    return sum(lows) / len(lows), sum(highs) / len(highs)
+
+
+def _certified(made: Sequence[Entry]) -> Voucher | None:
+    """Return the weakest voucher of runs that all have a closed ratio."""
+    found = [e.ratio for e in made if e.ratio is not None]
     closed = all(r.certified for r in found)
-    voucher = _weakest([r.voucher for r in found]) if closed else None
-    return sum(lows) / len(lows), sum(highs) / len(highs), voucher
+    return _weakest([r.voucher for r in found]) if closed else None
 
 
 def _weakest(vouchers: Sequence[Voucher | None]) -> Voucher:

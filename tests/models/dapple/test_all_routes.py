@@ -1,5 +1,9 @@
-"""The hand-checked instances by every route, and exact routes against enumeration."""
+"""The hand-checked instances by every route, and exact routes against enumeration.
 
+GADGETOPT_DAPPLE=300 in the environment tries more random instances (default 40, 30 by HiGHS).
+"""
+
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +34,9 @@ from . import brute_force
 from .chains import D1, D1_PLAN, D2, D2_BEST, D2_PLANNED, drawn, instance_of
 
 LIMITS = Limits(time_s=60)
+
+#: Random instances to try; 0 for the default of each test.
+TRIES = int(os.environ.get("GADGETOPT_DAPPLE", "0"))
 
 #: Optima of the tiny instances: of all but two, the files' notes say how they come about.
 TINY = {
@@ -121,7 +128,7 @@ def test_two_exact_routes_close_every_tiny_instance(name, method):
         assert result.bound == TINY[name]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(TRIES or 40))
 def test_enumeration_and_all_exact_routes_agree(seed):
     instance = drawn(seed)
     optimum = brute_force.optimum(instance)
@@ -189,7 +196,7 @@ def test_without_time_plan_and_schedule_together_claim_nothing():
     assert found.proved is None
 
 
-@pytest.mark.parametrize("seed", [*range(30), 196])  # 196: blocks that take no time
+@pytest.mark.parametrize("seed", [*range(TRIES or 30), 196])  # 196: blocks that take no time
 def test_the_integer_programs_agree_with_enumeration(seed):
     instance = drawn(seed, comm_model="simple")
     exact = instance.cluster.exact

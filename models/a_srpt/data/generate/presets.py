@@ -64,6 +64,9 @@ def paper(
     servers: int = 32,
     gpus_per_server: int = 8,
     load: float = 1.2,
+    fewest_iterations: int = 50,
+    most_iterations: int = 20_000,
+    tick_s: float = 10.0,
 ) -> ASrptInstance:
     """A thousand pipeline jobs on 32 servers of 8 GPUs, slightly overloaded.
 
@@ -75,6 +78,9 @@ def paper(
     jobs, servers, gpus_per_server : int
     load : float
         GPUs that the jobs need until the last release, by those of the cluster.
+    fewest_iterations, most_iterations : int
+        Of a job, log-uniform.
+    tick_s : float
     """
     return random_instance(
         rng,
@@ -83,9 +89,9 @@ def paper(
         gpus_per_server=gpus_per_server,
         load=load,
         largest_job_gpus=min(2 * gpus_per_server, servers * gpus_per_server),
-        fewest_iterations=50,
-        most_iterations=20000,
-        tick_s=10,
+        fewest_iterations=fewest_iterations,
+        most_iterations=most_iterations,
+        tick_s=tick_s,
     )
 
 

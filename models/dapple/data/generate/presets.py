@@ -44,15 +44,17 @@ def random_chain(
     intra_gbyte_per_s: float = 12.0,
     inter_gbyte_per_s: float = 1.25,
     comm_model: Literal["planner_code", "simple"] = "planner_code",
+    max_stages: int = 0,
 ) -> DappleInstance:
     """Random chains on machines of equal size.
 
     Forward times are uniform from 1 to 10 ms, backward times twice that within 10 %. Half of the
     layers have no parameters, the others 1 to 400 MB, log-uniform; 0.5 to 20 MB cross a boundary,
-    log-uniform (reconstructed suite of the companion system, transfers a tenth of it).
+    log-uniform (reconstructed suite of the companion system, transfers a tenth of it). A plan has
+    at most `max_stages` stages; 0 is no limit.
     """
     from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
-    from gadgetopt.pieces.pipeline.instance import Layer
+    from gadgetopt.pieces.pipeline.instance import Layer, PipelineOptions
 
     from ...instance import DappleInstance
 
@@ -82,6 +84,7 @@ def random_chain(
         num_microbatches=microbatches,
         cluster=cluster,
         comm_model=comm_model,
+        options=PipelineOptions(max_stages=max_stages or None),
     )
 
 

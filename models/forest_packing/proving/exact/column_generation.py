@@ -45,7 +45,7 @@ def _successor(instance: ForestPackingInstance) -> str | None:
     Integers peeled off cables, or off the loads of the cut LP, are faster on dense networks without
     switches, and no more than fractions of a second slower on sparse half-duplex ones. Over
     switches columns are where undirected trees suffice, and where there is much to split off
-    (`benchmarks/forest_packing.py trees`, `benchmarks/reach_forest_packing.py`).
+    (`benchmarks/forest_packing_trees.toml`, `benchmarks/forest_packing_dense.toml`).
     """
     if not COMPILED:
         return None

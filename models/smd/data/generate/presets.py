@@ -60,6 +60,7 @@ def paper(
     sgd_mode: Mode = "sync",
     cluster_units: float = 5.0,
     cluster_instances: int = 0,
+    cluster_share: float = 0.0,
     instance_type: str = "c4.8xlarge",
     overlap: Overlap = "sequential",
     charging: Literal["reserved", "used"] = "reserved",
@@ -78,6 +79,8 @@ def paper(
         Capacity in units of 3,400 vCPUs, 600 GPUs, 1,400 GB of memory and 1,200 GB of storage.
     cluster_instances : int, default 0
         Capacity as a number of virtual instances, where positive, as for Figure 11.
+    cluster_share : float, default 0
+        Capacity as a share of all reservations, rounded down, where positive.
     instance_type : "c4.8xlarge" or "c4.4xlarge"
         What limits are multiples of.
     overlap : "sequential", "wait_free" or "priority", default "sequential"
@@ -93,11 +96,7 @@ def paper(
         limit = _times(int(rng.integers(1, _MOST_INSTANCES + 1)), bundle)
         timing = _literal_timing(rng, mode, overlap)
         made.append(_job(mode, worker, server, limit, timing, _literal_utility(rng, mode)))
-    capacity = (
-        _times(cluster_instances, bundle)
-        if cluster_instances
-        else _times(cluster_units, CLUSTER_UNIT)
-    )
+    capacity = _cluster(made, bundle, cluster_units, cluster_instances, cluster_share)
     return SmdInstance(capacity=capacity, charging=charging, jobs=tuple(made))
 
 
@@ -142,6 +141,7 @@ def planted(
     sgd_mode: Mode = "sync",
     cluster_units: float = 20.0,
     cluster_instances: int = 0,
+    cluster_share: float = 0.0,
     instance_type: str = "c4.8xlarge",
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
@@ -157,11 +157,7 @@ def planted(
     """
     bundle = _instance_type(instance_type)
     made = _planted_jobs(rng, jobs, sgd_mode, bundle, _MOST_INSTANCES)
-    capacity = (
-        _times(cluster_instances, bundle)
-        if cluster_instances
-        else _times(cluster_units, CLUSTER_UNIT)
-    )
+    capacity = _cluster(made, bundle, cluster_units, cluster_instances, cluster_share)
     return SmdInstance(capacity=capacity, charging=charging, jobs=tuple(made))
 
 
@@ -237,6 +233,15 @@ def _instance_type(name: str) -> Resources:
 
 def _times(factor: float, bundle: Resources) -> Resources:
     return tuple(float(factor * x) for x in bundle)
+
+
+def _cluster(
+    jobs: Sequence[Job], bundle: Resources, units: float, instances: int, share: float
+) -> Resources:
+    """Return a capacity by the first of these that is not 0: a share, instances, units."""
+    if share:
+        return _part(jobs, share)
+    return _times(instances, bundle) if instances else _times(units, CLUSTER_UNIT)
 
 
 def _part(jobs: Sequence[Job], part: float) -> Resources:
