@@ -52,7 +52,7 @@ def solved(instance: OneFlowSbpInstance, method: str, limit_s: float | None = LI
 def limited(layers: int) -> OneFlowSbpInstance:
     """Return a perceptron whose memory limit is 30 % between the least and the optimum's memory."""
     drawn = presets.paper(np.random.default_rng(1), layers=layers)
-    free = evaluate(drawn, elimination(drawn, Limits(), RNG).solution).components["memory_bytes"]
+    free = evaluate(drawn, elimination(drawn, Limits()).solution).components["memory_bytes"]
     least = Pricing(label_graph(drawn), 1, 2**26, lambda: False).least_memory(0)
     return drawn.model_copy(update={"memory_limit_bytes": least + 3 * (free - least) // 10})
 
@@ -84,7 +84,7 @@ def memory() -> None:
 
 
 def cost_of(instance: OneFlowSbpInstance, method) -> float:
-    solution = method(instance, Limits(), RNG).solution
+    solution = method(instance).solution
     return float(evaluate(instance, solution).objective)
 
 
@@ -96,7 +96,7 @@ def by_batch() -> None:
     widths = ",".join([str(WIDTH)] * (LAYERS + 1))
     for batch in BATCHES:
         instance = presets.mlp_train(RNG, widths=widths, batch=batch, devices=8)
-        outcome = elimination(instance, Limits(), RNG)
+        outcome = elimination(instance, Limits())
         best = float(outcome.dual_bound)
         weights, moved = plan_of(instance, outcome.solution)
         others = ", ".join(
@@ -145,7 +145,7 @@ def line_and_hierarchy() -> None:
             rng = np.random.default_rng(seed)
             instance = presets.paper(rng, layers=LAYERS_OF_BOTH, devices=devices)
             start = time.perf_counter()
-            outcome = elimination(instance, Limits(), RNG)
+            outcome = elimination(instance, Limits())
             seconds.append(time.perf_counter() - start)
             costs.append(float(outcome.dual_bound))
         ratios.append(costs[0] / costs[1])

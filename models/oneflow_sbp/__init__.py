@@ -18,25 +18,10 @@ Ours:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    formulations,
-    pictures,
-    statements,
-)
-from .data import (
-    generate,
-    importers,
-)
-from .proving import (
-    bounds,
-    exact,
-)
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="oneflow_sbp",
     title="OneFlow SBP: how every tensor of a network is split over devices",
     citation=Citation(
@@ -64,16 +49,4 @@ PROBLEM = Problem(
         "megatron",
         "branch_and_bound",
     ),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    pictures=pictures.PICTURES,
-    statements=statements.STATEMENTS,
 )

@@ -14,13 +14,10 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="bgl_cache",
     title="BGL: order of mini-batches and feature cache",
     citation=Citation(
@@ -42,18 +39,4 @@ PROBLEM = Problem(
     check_bound=part("proving.certificate:check_bound"),
     default_method="order_search",
     default_methods=("bgl", "fifo", "lru", "static_frequency", "path_order", "order_search"),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    pictures=pictures.PICTURES,
-    statements=statements.STATEMENTS,
 )

@@ -12,13 +12,10 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, heuristics, pictures, statements
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="bgl_resources",
     title="BGL: isolation of cores and PCIe",
     citation=Citation(
@@ -39,17 +36,4 @@ PROBLEM = Problem(
     check_bound=part("proving.certificate:check_bound"),
     default_method="parametric",
     default_methods=("even_split", "proportional", "continuous", "brute_force", "parametric"),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    pictures=pictures.PICTURES,
-    statements=statements.STATEMENTS,
 )

@@ -13,20 +13,10 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    formulations,
-    heuristics,
-    pictures,
-    statements,
-)
-from .data import generate, importers, learning
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="marl_placement",
     title="Interference- and topology-aware placement of a batch of jobs",
     citation=Citation(
@@ -59,18 +49,4 @@ PROBLEM = Problem(
         "lns",
         "price_and_close",
     ),
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    pictures=pictures.PICTURES,
-    trainers=learning.TRAINERS,
-    statements=statements.STATEMENTS,
 )

@@ -13,18 +13,10 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    baselines,
-    formulations,
-    heuristics,
-    pictures,
-)
-from .data import generate
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="marl_queueing",
     title="Interference-aware scheduling of jobs that arrive over time",
     citation=Citation(
@@ -56,14 +48,4 @@ PROBLEM = Problem(
         "srpt",
         "search_and_close",
     ),
-    generators=generate.GENERATORS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *baselines.METHODS,
-        *formulations.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-    ),
-    pictures=pictures.PICTURES,
 )

@@ -11,6 +11,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import OneFlowSbpInstance
@@ -28,10 +29,10 @@ _FLOOR, _CEILING = 0.1, 22.0
 _FAR_TOO_MUCH = 1.4
 
 
+@method(kind="heuristic", reference="released source, auto-parallel")
 def auto_parallel(
     instance: OneFlowSbpInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     memory: str = "adaptive",
     reduce: bool = True,
@@ -40,7 +41,9 @@ def auto_parallel(
     ring: int = 3,
     reserve: float = 1.04 * 1.06,
 ) -> MethodOutcome:
-    r"""Return the best signatures of OneFlow's auto-parallel search.
+    r"""Eliminations and merging, then search of neighbourhoods; memory by weight.
+
+    Return the best signatures of OneFlow's auto-parallel search.
 
     Without shared boxing and with the parameters' defaults it is the same result as `plain`,
     tested.
@@ -67,8 +70,6 @@ def auto_parallel(
     ----------
     instance : OneFlowSbpInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used: the algorithm is deterministic.
     memory : "off", "slight", "moderate", "heavy" or "adaptive"
         Weight of memory: 0, 0.4, 4.3, 11, or as step 6 says.
     reduce : bool

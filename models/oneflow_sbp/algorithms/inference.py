@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..evaluate import memory_bytes
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
@@ -24,10 +23,11 @@ Hint = tuple[str | None, ...]
 _MATCH, _SAMPLES = -10, -1
 
 
-def compiler_greedy(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the signatures that the compiler infers. The same result as `plain`, tested.
+@method(kind="heuristic", reference="released source, semi-automatic inference")
+def compiler_greedy(instance: OneFlowSbpInstance) -> MethodOutcome:
+    """One pass in topological order, each operator as its inputs are held.
+
+    Return the signatures that the compiler infers. The same result as `plain`, tested.
 
     Operators are visited in topological order. Data is split by samples, S(0) on every dimension. A
     variable is broadcast, unless its label is pinned. Any other operator takes the signature of the
@@ -39,8 +39,6 @@ def compiler_greedy(
     ----------
     instance : OneFlowSbpInstance
         Its memory limit is not looked at on the way; a plan that does not fit is not returned.
-    limits, rng
-        Not used: the algorithm is fast and deterministic.
     """
     return inferred(instance, {})
 

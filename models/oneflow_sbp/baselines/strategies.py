@@ -13,10 +13,10 @@ weight that is not multiplied, such as a bias, is held as the activation that it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..algorithms.inference import Hint, fitting, inferred
 from ..instance import OneFlowSbpInstance, Operator
@@ -27,35 +27,33 @@ from ..signatures import rows_of
 _Parts = Mapping[str, str]
 
 
-def data_parallel(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Split data by samples, S(0), and keep all weights on every device, B."""
+@method(kind="baseline", reference="4 C")
+def data_parallel(instance: OneFlowSbpInstance) -> MethodOutcome:
+    """Data split by samples, all weights on every device."""
     return _with(instance, lambda dimension: _by_samples(instance))
 
 
-def model_parallel_col(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Split all weights by columns and keep data on every device."""
+@method(kind="baseline", reference="4 C")
+def model_parallel_col(instance: OneFlowSbpInstance) -> MethodOutcome:
+    """Weights split along an axis of their products, data on every device."""
     return _with(instance, lambda dimension: _by_weights(instance, lambda first, second: first))
 
 
-def model_parallel_row(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Split all weights by rows and keep data on every device."""
+@method(kind="baseline", reference="4 C")
+def model_parallel_row(instance: OneFlowSbpInstance) -> MethodOutcome:
+    """Weights split along a summed axis, data on every device."""
     return _with(instance, lambda dimension: _by_weights(instance, lambda first, second: second))
 
 
+@method(kind="baseline", reference="Shoeybi et al. 2019; 4 C")
 def megatron(
     instance: OneFlowSbpInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
-    outer: str = "data",
+    outer: Literal["data", "model"] = "data",
 ) -> MethodOutcome:
-    """Split weights by columns and by rows in turn and keep data on every device.
+    """Weights split by columns and by rows in turn, one all-reduce for each pair.
+
+    Split weights by columns and by rows in turn and keep data on every device.
 
     A weight is split by rows if the activation that it is multiplied with is split since a weight
     that was split by columns, else by columns; so the product by rows is the only one that needs a
@@ -64,8 +62,6 @@ def megatron(
     Parameters
     ----------
     instance : OneFlowSbpInstance
-    limits, rng
-        Not used.
     outer : "data" or "model"
         What the outer of two dimensions of the hierarchy does: data parallelism, or the same.
 
@@ -84,10 +80,12 @@ def megatron(
     return _with(instance, parts)
 
 
-def all_broadcast(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Let every device compute everything; no transfer within a group of devices."""
+@method(kind="baseline", reference="4 C")
+def all_broadcast(instance: OneFlowSbpInstance) -> MethodOutcome:
+    """Every device computes everything.
+
+    Let every device compute everything; no transfer within a group of devices.
+    """
     signature = []
     for operator, signatures in zip(instance.operators, instance.tables.signatures, strict=True):
         everywhere = [

@@ -20,17 +20,34 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import OneFlowSbpInstance
-from .parts import choice_model, compute_cost, conversion_cost, uses
+from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
+@formulation(
+    name="aggregated",
+    model_class="ILP",
+    strength="exact",
+    equations="(3), (4); reconstructed",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build (3) and (4)."""
+    """A variable for every pair of labels on an edge."""
     return aggregated_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="aggregated_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(3), (4); reconstructed",
+    backends=("highs",),
+)
 def build_relaxation(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation."""
+    """Its linear relaxation."""
     return aggregated_model(instance, pyo.UnitInterval)
 
 

@@ -16,15 +16,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
@@ -167,20 +168,19 @@ class LabelModel:
         return OneFlowSbpSolution(signature=tuple(chosen))
 
 
+@method(kind="exact", reference="3.6; reconstructed", formulation="cp_labels", backend="cpsat")
 def cp_labels(
     instance: OneFlowSbpInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     linearization_level: int = 2,
 ) -> MethodOutcome:
-    """Solve (3) and (4) with CP-SAT.
+    """Label-aggregated rows in CP-SAT, seen as a linear relaxation.
 
     Parameters
     ----------
     instance : OneFlowSbpInstance
     limits : Limits
-    rng : numpy.random.Generator
     linearization_level : int
         2 puts all rows into the linear relaxation; 1 is CP-SAT's default.
 
@@ -189,6 +189,7 @@ def cp_labels(
     ModelRefused
         If there are too many pairs of signatures.
     """
+    rng = fixed_rng()
     clock = Clock(limits)
     with clock.phase("build"):
         model = LabelModel(instance)

@@ -17,17 +17,34 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import OneFlowSbpInstance
-from .parts import choice_model, compute_cost, conversion_cost, uses
+from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
+@formulation(
+    name="pairwise",
+    model_class="ILP",
+    strength="exact",
+    equations="(2), (4); reconstructed",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build (2) and (4)."""
+    """A variable for every pair of signatures on an edge."""
     return pairwise_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="pairwise_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(2), (4); reconstructed",
+    backends=("highs",),
+)
 def build_relaxation(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation."""
+    """Its linear relaxation."""
     return pairwise_model(instance, pyo.UnitInterval)
 
 

@@ -14,12 +14,22 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import OneFlowSbpInstance
-from .parts import choice_model, compute_cost, conversion_cost, uses
+from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
+@formulation(
+    name="quadratic",
+    model_class="MINLP",
+    strength="exact",
+    equations="(1), (4); reconstructed",
+    decode=decode,
+    backends=("scip",),
+)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build (1) and (4)."""
+    """Products of signatures, not convex."""
     found = uses(instance)
     m = choice_model(instance, "quadratic", pyo.Binary)
     m.impossible = pyo.ConstraintList(doc="no signatures without a conversion")

@@ -15,17 +15,34 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import OneFlowSbpInstance
-from .parts import choice_model, compute_cost, conversion_cost, uses
+from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
+@formulation(
+    name="weak",
+    model_class="ILP",
+    strength="exact",
+    equations="3.3, the weak form; reconstructed",
+    decode=decode,
+    backends=("highs",),
+)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build the weak model with (4)."""
+    """Conversions are at least s + s - 1, for teaching."""
     return weak_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="weak_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="3.3, the weak form; reconstructed",
+    backends=("highs",),
+)
 def build_relaxation(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
-    """Build its linear relaxation."""
+    """Its linear relaxation."""
     return weak_model(instance, pyo.UnitInterval)
 
 

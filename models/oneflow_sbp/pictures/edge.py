@@ -13,6 +13,7 @@ from fractions import Fraction
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import Label, label_text
@@ -20,8 +21,9 @@ from ..tables import Edge, Tables
 from .plan import conversion_of, unit_text
 
 
+@picture(name="edge")
 def draw(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> go.Figure:
-    """Draw what other labels at the ends of the dearest conversion of a feasible plan would cost.
+    """What other labels at the ends of the dearest conversion would cost.
 
     White cells are not possible with the other operators as they are. Conversions of a tensor that
     are shared count once for every use here.

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, INK, ORANGE, TEMPLATE
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.inference import compiler_greedy
@@ -54,8 +54,12 @@ class Plan:
     memory_bytes: int
 
 
+@picture(name="pareto", of="instance")
 def draw(instance: OneFlowSbpInstance) -> go.Figure:
-    """Draw cost against memory, without the instance's memory limit, which is a line."""
+    """Cost against memory of a device, and the strategies chosen by hand.
+
+    Draw cost against memory, without the instance's memory limit, which is a line.
+    """
     front = pareto(instance)
     hand = by_hand(instance)
     figure = go.Figure(
@@ -112,7 +116,7 @@ def by_hand(instance: OneFlowSbpInstance) -> dict[str, Plan]:
     free = instance.model_copy(update={"memory_limit_bytes": None})
     names: dict[Plan, list[str]] = {}
     for name, method in _BY_HAND.items():
-        solution = method(free, Limits(), np.random.default_rng(0)).solution
+        solution = method(free).solution
         if not isinstance(solution, OneFlowSbpSolution):
             continue
         result = evaluate(free, solution)

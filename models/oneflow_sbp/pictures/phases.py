@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, GREY, ORANGE, TEMPLATE, YELLOW
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..data.generate.networks import perceptron
@@ -43,8 +43,12 @@ class Phase:
     cost: float
 
 
+@picture(name="phases", of="instance")
 def draw(instance: OneFlowSbpInstance) -> go.Figure:
-    """Draw the phases on the devices of the first group in a line, with the instance's costs."""
+    """The best parallelism of a perceptron on these devices, by batch and width.
+
+    Draw the phases on the devices of the first group in a line, with the instance's costs.
+    """
     found = {(w, b): phase(instance, b, w) for w in SIZES for b in SIZES}
     codes = [[PHASES.index(found[w, b].name) for b in SIZES] for w in SIZES]
     count = len(PHASES)
@@ -88,7 +92,7 @@ def phase(instance: OneFlowSbpInstance, batch: int, width: int) -> Phase:
     made = OneFlowSbpInstance(
         placements=(line,), operators=tuple(graph.operators.values()), costs=instance.costs
     )
-    outcome = elimination(made, Limits(), np.random.default_rng(0))
+    outcome = elimination(made, Limits())
     assert isinstance(outcome.solution, OneFlowSbpSolution), "perceptrons are small"
     return Phase(phase_of(made, outcome.solution), float(outcome.dual_bound or 0))
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, GREY, INK, PALETTE, RED, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..boxing import LOCAL
 from ..evaluate import conversion_cost, conversion_steps, evaluate
@@ -30,8 +31,9 @@ _WEIGHTS, _NETWORK, _GRADIENTS, _WEIGHT_GRADIENTS, _UPDATES = 1.4, 0.0, -1.4, -2
 _APART = 0.38
 
 
+@picture(name="plan")
 def draw(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> go.Figure:
-    """Draw a feasible plan."""
+    """Operators coloured by the label of their output, with the collectives in between."""
     shown = list(range(min(len(instance.operators), MOST_OPERATORS)))
     places = positions(instance)
     figure = go.Figure()

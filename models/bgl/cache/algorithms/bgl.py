@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import CacheInstance
 from ..subproblems.intervals import intervals_of, solution_of
@@ -16,9 +17,9 @@ from ..subproblems.sequences import Proximity, fewest_sequences, graph_of
 from ..subproblems.sweep import keep_earliest_ends
 
 
+@method(kind="heuristic", reference="BGL, section 3.2 (recalled)")
 def bgl(
     instance: CacheInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     sequences: int = 0,
@@ -26,7 +27,9 @@ def bgl(
     tolerance: float = 1.0,
     policy: Literal["fifo", "lru", "lfu", "belady"] = "fifo",
 ) -> MethodOutcome:
-    r"""Return the order of BGL with its cache (recalled; details reconstructed).
+    r"""Training nodes by breadth-first sequences in turn, features in a FIFO cache.
+
+    Return the order of BGL with its cache (recalled; details reconstructed).
 
     With one cache, unit sizes and the parameters' defaults it is the same result as `plain`,
     tested.
@@ -41,7 +44,6 @@ def bgl(
     ----------
     instance : CacheInstance
         With a graph, and a free order.
-    limits : Limits
     rng : numpy.random.Generator
         Roots and shifts.
     sequences : int, default 0

@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import CacheInstance
 from ..subproblems.ordering import heavy_path, overlaps
@@ -17,22 +18,23 @@ from ..subproblems.sequences import Proximity, graph_of
 Order = Literal["given", "random", "path", "proximity"]
 
 
+@method(kind="baseline", reference="classical")
 def fifo(
     instance: CacheInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     order: Order = "given",
     sequences: int = 1,
 ) -> MethodOutcome:
-    """Return what a first-in, first-out cache does. O(1) for each requested node.
+    """First in, first out.
+
+    Return what a first-in, first-out cache does. O(1) for each requested node.
 
     At most K + 1 times the optimum for given requests of one node, see `guarantees/paging.py`.
 
     Parameters
     ----------
     instance : CacheInstance
-    limits : Limits
     rng : numpy.random.Generator
         For the orders "random" and "proximity".
     order : "given", "random", "path" or "proximity", default "given"
@@ -44,34 +46,41 @@ def fifo(
     return _replayed(instance, rng, "fifo", order, sequences)
 
 
+@method(kind="baseline", reference="classical")
 def lru(
     instance: CacheInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     order: Order = "given",
     sequences: int = 1,
 ) -> MethodOutcome:
-    """Return what a least-recently-used cache does; parameters and ratio as of `fifo`."""
+    """Least recently used.
+
+    Return what a least-recently-used cache does; parameters and ratio as of `fifo`.
+    """
     return _replayed(instance, rng, "lru", order, sequences)
 
 
+@method(kind="baseline", reference="classical")
 def lfu(
     instance: CacheInstance,
-    limits: Limits,
     rng: np.random.Generator,
     *,
     order: Order = "given",
     sequences: int = 1,
 ) -> MethodOutcome:
-    """Return what a least-frequently-used cache does; parameters as of `fifo`."""
+    """Least frequently used since it was loaded.
+
+    Return what a least-frequently-used cache does; parameters as of `fifo`.
+    """
     return _replayed(instance, rng, "lfu", order, sequences)
 
 
-def static_degree(
-    instance: CacheInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return PaGraph's cache: the requested nodes of highest degree, loaded before training.
+@method(kind="baseline", reference="PaGraph (recalled)")
+def static_degree(instance: CacheInstance) -> MethodOutcome:
+    """The nodes of highest degree, loaded first and kept.
+
+    Return PaGraph's cache: the requested nodes of highest degree, loaded before training.
 
     Raises
     ------
@@ -88,10 +97,12 @@ def static_degree(
     return MethodOutcome(solution=static(instance, range(len(instance.requests)), ranked))
 
 
-def static_frequency(
-    instance: CacheInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the static cache of the nodes that most batches need, weighted, for their size."""
+@method(kind="baseline", reference="oracle")
+def static_frequency(instance: CacheInstance) -> MethodOutcome:
+    """The nodes of most uses, known in advance, loaded first and kept.
+
+    Return the static cache of the nodes that most batches need, weighted, for their size.
+    """
     order = range(len(instance.requests))
     uses: dict[int, int] = {}
     for batch in instance.batches(tuple(order)):

@@ -29,6 +29,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of
@@ -77,8 +78,15 @@ def is_reversible(instance: CacheInstance) -> bool:
     return n > 1 and n % instance.batch_size == 0
 
 
+@formulation(
+    name="joint",
+    model_class="MILP",
+    strength="exact",
+    equations="(6), (J1)-(J9)",
+    backends=("highs",),
+)
 def build(instance: CacheInstance) -> pyo.ConcreteModel:
-    """Build (J1)-(J9)."""
+    """A binary variable for every request and position; the rest is continuous."""
     check_free(instance)
     requests_of = repeated_nodes(instance)
     sizes = batch_sizes(instance)

@@ -6,14 +6,15 @@ node stays only if it was needed or has stayed; a hit has stayed and is needed.
 
 from __future__ import annotations
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import CacheInstance, CacheSolution
@@ -99,14 +100,16 @@ class JointModel:
         return kept_solution(self.instance, order, hit)
 
 
-def cp_joint(instance: CacheInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve (6) with CP-SAT.
+@method(kind="exact", reference="(6) as clauses", formulation="joint_clauses", backend="cpsat")
+def cp_joint(instance: CacheInstance, limits: Limits) -> MethodOutcome:
+    """Positions, and clauses for what is needed, kept and hit (native CP-SAT).
 
     Raises
     ------
     ModelRefused
         If the order is given, there is a second cache, or the model is too large.
     """
+    rng = fixed_rng()
     check_free(instance)
     clock = Clock(limits)
     with clock.phase("build"):

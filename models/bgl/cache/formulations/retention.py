@@ -27,6 +27,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import Intervals, intervals_of
@@ -35,13 +36,27 @@ from ..subproblems.intervals import Intervals, intervals_of
 _MOST_COST, _MOST_ENTRIES = 2**53, 3 * 10**6
 
 
+@formulation(
+    name="retention",
+    model_class="ILP",
+    strength="exact",
+    equations="(5), (R1)-(R5)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: CacheInstance) -> pyo.ConcreteModel:
-    """Build (R1)-(R5)."""
+    """Which features stay between their uses, for a given order; sizes, host cache."""
     return retention_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="retention_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(5)",
+    backends=("highs",),
+)
 def build_relaxation(instance: CacheInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation of (R1)-(R5)."""
+    """Its linear relaxation, exact for unit sizes without a host."""
     return retention_model(instance, pyo.UnitInterval)
 
 

@@ -13,12 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gadgetopt.system.declaring import guarantee
+
 from ..instance import CacheInstance
-
-
-def ratio(instance: CacheInstance, parameters: Mapping[str, Any]) -> int:
-    """Return K + 1."""
-    return instance.capacity + 1
 
 
 def is_paging(instance: CacheInstance, parameters: Mapping[str, Any]) -> bool:
@@ -33,3 +30,19 @@ def is_paging(instance: CacheInstance, parameters: Mapping[str, Any]) -> bool:
 def is_uniform(instance: CacheInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if all misses cost the same and all nodes take one unit of the only cache."""
     return instance.unit_sizes and instance.unit_weights and instance.host_capacity == 0
+
+
+@guarantee(
+    name="paging",
+    statement="FIFO and LRU load at most K + 1 times as much as any solution",
+    reference="after Sleator and Tarjan 1985, for caches that may be bypassed",
+    standing="proven",
+    methods=("fifo", "lru"),
+    assumptions={
+        "the order is given, one node a batch": is_paging,
+        "misses of one cost, unit sizes, one cache": is_uniform,
+    },
+)
+def ratio(instance: CacheInstance, parameters: Mapping[str, Any]) -> int:
+    """Return K + 1."""
+    return instance.capacity + 1

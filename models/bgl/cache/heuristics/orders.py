@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import CacheInstance, CacheSolution
@@ -19,8 +20,9 @@ from .network import is_interval_matrix, keep_by_flow, savings
 _MOST_PAIRED = 3000
 
 
-def path_order(instance: CacheInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the best retention on a heavy Hamiltonian path through the overlaps of requests.
+@method(kind="heuristic", reference="this project")
+def path_order(instance: CacheInstance, limits: Limits) -> MethodOutcome:
+    """Batches along a heavy path through their overlaps, then the best retention.
 
     The nearest neighbour from the best of some ends, improved by 2-opt. No ratio is proved: a path
     looks at neighbours only, while a cache reaches further. Where sizes differ or there is a host,
@@ -35,10 +37,13 @@ def path_order(instance: CacheInstance, limits: Limits, rng: np.random.Generator
     return MethodOutcome(solution=retained(instance, order))
 
 
+@method(kind="heuristic", reference="this project")
 def order_moves(
     instance: CacheInstance, limits: Limits, rng: np.random.Generator, *, rounds: int = 2000
 ) -> MethodOutcome:
-    """Return the best order of a local search from a heavy path.
+    """Heavy paths, then moves and reversals that save reloads.
+
+    Return the best order of a local search from a heavy path.
 
     A round moves one request or reverses a segment, at random, and keeps what costs no more. It
     ends early where only compulsory misses are left. Orders are compared by the best retention of

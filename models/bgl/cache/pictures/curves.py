@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
-from gadgetopt.system.result import Limits
+from gadgetopt.system.declaring import picture
 
 from ..baselines.policies import static_frequency
 from ..evaluate import evaluate
@@ -20,8 +20,11 @@ from ..subproblems.sequences import Proximity
 _CAPACITIES, _SEQUENCES, _ORDERS = 12, (1, 2, 3, 4, 6, 8, 12, 16), 3
 
 
+@picture(of="instance")
 def misses_by_capacity(instance: CacheInstance) -> go.Figure:
-    """Draw the misses of the policies on the order of the file, for capacities up to all nodes.
+    """Misses of every policy over the capacity, above the envelope of Belady's rule.
+
+    Draw the misses of the policies on the order of the file, for capacities up to all nodes.
 
     No policy is below the envelope, Belady's rule, and nothing below the compulsory misses. The
     loads of the static cache are counted.
@@ -39,7 +42,7 @@ def misses_by_capacity(instance: CacheInstance) -> go.Figure:
         curves["Belady"].append(_misses(sized, retained(sized, order)))
         for policy in POLICIES:
             curves[policy].append(_misses(sized, replay(sized, order, policy)))
-        static = static_frequency(sized, Limits(), np.random.default_rng(0)).solution
+        static = static_frequency(sized).solution
         assert isinstance(static, CacheSolution), "a static cache is always feasible"
         curves["static"].append(_misses(sized, static))
     figure = go.Figure()
@@ -71,8 +74,9 @@ def misses_by_capacity(instance: CacheInstance) -> go.Figure:
     return figure
 
 
+@picture(of="instance")
 def misses_by_sequences(instance: CacheInstance) -> go.Figure:
-    """Draw misses and shuffling error of proximity-aware orders over their number of sequences.
+    """Misses and shuffling error of BGL's orders over the number of sequences.
 
     Raises
     ------

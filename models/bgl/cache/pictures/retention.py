@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, GREY, LEGEND_ABOVE, ORANGE, PALE, TEMPLATE, YELLOW
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import CacheInstance, CacheSolution
@@ -17,8 +18,9 @@ _STATES = ("not held", "held on the host", "held on the device", "hit", "loaded"
 _COLOURS = (PALE, YELLOW, GREY, BLUE, ORANGE)
 
 
+@picture(name="retention")
 def draw(instance: CacheInstance, solution: CacheSolution) -> go.Figure:
-    """Draw a row for each node and a column for each batch.
+    """Which features are needed, hit and kept, batch by batch.
 
     A node is loaded, hit on device or host, or only held until a later batch. Rows are ordered by
     first use.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import ResourcesInstance, ResourcesSolution
@@ -16,10 +15,11 @@ from ..instance import ResourcesInstance, ResourcesSolution
 _MOST = 10**6
 
 
-def brute_force(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Try all shares; the store's are independent of the others: :math:`O(C_{gs} + C_{wm} B)`.
+@method(kind="exact", reference="BGL, section 3.4 (recalled)", formulation="enumeration")
+def brute_force(instance: ResourcesInstance, limits: Limits) -> MethodOutcome:
+    r"""All shares of the store, and all of worker and PCIe.
+
+    Try all shares; the store's are independent of the others: :math:`O(C_{gs} + C_{wm} B)`.
 
     Raises
     ------

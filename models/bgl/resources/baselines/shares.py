@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome, Status
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome, Status
 
 from ..instance import ResourcesInstance, ResourcesSolution
 
 
-def even_split(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return halves, what stages that contend without isolation get (reconstructed)."""
+@method(kind="baseline", reference="this project")
+def even_split(instance: ResourcesInstance) -> MethodOutcome:
+    """Every resource in halves, as free contention would share it.
+
+    Return halves, what stages that contend without isolation get (reconstructed).
+    """
     half = Fraction(1, 2)
     return shared(instance, half, half, half)
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number, round_up
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import ResourcesInstance, ResourcesSolution
@@ -104,16 +105,16 @@ class ElementModel:
         return self.values[min(max(0, round_up(rank)), len(self.values) - 1)]
 
 
-def cp_elements(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve (9) with CP-SAT, exactly.
+@method(kind="exact", reference="(9) as elements", formulation="elements", backend="cpsat")
+def cp_elements(instance: ResourcesInstance, limits: Limits) -> MethodOutcome:
+    """Element constraints over ranks of times (native CP-SAT).
 
     Raises
     ------
     ModelRefused
         If there are too few or too many cores and units.
     """
+    rng = fixed_rng()
     if not instance.has_shares:
         raise ModelRefused("store_cores, worker_cores, pcie_units: fewer than 2 leave no shares")
     pairs = instance.store_cores + instance.worker_cores * instance.pcie_units

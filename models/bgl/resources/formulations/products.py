@@ -20,6 +20,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import ResourcesInstance, ResourcesSolution
 
@@ -44,8 +45,11 @@ def check_numbers(instance: ResourcesInstance) -> None:
             )
 
 
+@formulation(
+    name="products", model_class="MINLP", strength="exact", equations="(9)", backends=("scip",)
+)
 def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
-    """Build (9)."""
+    """(9) with products of shares and times."""
     check_numbers(instance)
     worst = _slowest(instance)
     m = pyo.ConcreteModel("products")

@@ -22,6 +22,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import ResourcesInstance, ResourcesSolution
 from .products import check_numbers, solution_of
@@ -30,13 +31,27 @@ from .products import check_numbers, solution_of
 _MOST_ENTRIES = 200_000
 
 
+@formulation(
+    name="tables",
+    model_class="MILP",
+    strength="exact",
+    equations="(9), (T1)-(T5)",
+    backends=("highs",),
+)
 def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
-    """Build (T1)-(T5)."""
+    """A binary variable for every share of every stage."""
     return table_model(instance, pyo.Binary)
 
 
+@formulation(
+    name="tables_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="(T1)-(T4)",
+    backends=("highs",),
+)
 def build_relaxation(instance: ResourcesInstance) -> pyo.ConcreteModel:
-    """Build the linear relaxation of (T1)-(T5)."""
+    """Its linear relaxation."""
     return table_model(instance, pyo.UnitInterval)
 
 

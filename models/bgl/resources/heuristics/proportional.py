@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..baselines.shares import shared
 from ..instance import ResourcesInstance
 
 
-def proportional(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return shares in proportion to the works of the two stages of each resource.
+@method(kind="heuristic", reference="this project")
+def proportional(instance: ResourcesInstance) -> MethodOutcome:
+    """Every resource in proportion to the work of its two stages.
 
     Optimal for the store up to rounding; elsewhere it forgets that the cache waits for both.
     """

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BLUE, GREY, INK, LEGEND_ABOVE, TEMPLATE
-from gadgetopt.system.result import Limits
+from gadgetopt.system.declaring import picture
 
 from ..baselines.shares import even_split
 from ..evaluate import stage_times
@@ -31,13 +30,16 @@ _RESOURCES = {
 }
 
 
+@picture(name="stages")
 def draw(instance: ResourcesInstance, solution: ResourcesSolution) -> go.Figure:
-    """Draw the time of each stage with even shares and with those of a solution.
+    """Time of every stage, before and after isolation, and what one more core brings.
+
+    Draw the time of each stage with even shares and with those of a solution.
 
     The subtitle has the shadow prices: by how much the optimum falls with one more core or unit.
     """
     times = stage_times(instance, solution)
-    even = even_split(instance, Limits(), np.random.default_rng(0)).solution
+    even = even_split(instance).solution
     assert isinstance(even, ResourcesSolution), "there is an allocation, so there are even shares"
     share = {
         "request_s": _count(solution.request_cores, "core"),

@@ -9,6 +9,7 @@ import numpy as np
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.learned.fabric import Fabric, fabric_of
@@ -23,6 +24,7 @@ _STRIDE = 16
 _SYSTEM = "marl_placement"
 
 
+@method(kind="heuristic", reference="Zhao, Wu 2022 (reconstructed)", files=("policy",))
 def learned(
     instance: PlacementInstance,
     limits: Limits,
@@ -34,7 +36,9 @@ def learned(
     samples: int = 1,
     lookahead: int = 1,
 ) -> MethodOutcome:
-    """Place task after task as a policy says, which knows who is still waiting.
+    """Agents with a policy that was trained place task after task.
+
+    Place task after task as a policy says, which knows who is still waiting.
 
     With the parameters' defaults it is the same result as `plain`, tested.
 

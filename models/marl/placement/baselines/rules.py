@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.occupancy import Occupancy
@@ -17,38 +19,35 @@ from ..instance import PlacementInstance, PlacementSolution
 _STRIDE = 256
 
 
-def tetris(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
-) -> MethodOutcome:
-    """Place each task where its demand and the free resources are aligned best."""
-    return by_rule(instance, limits, rng, "tetris", order)
+@method(kind="baseline", reference="(reconstructed), after Grandl et al. 2014")
+def tetris(instance: PlacementInstance, limits: Limits, *, order: Order = "fifo") -> MethodOutcome:
+    """Each task where its demand and the free resources are aligned best."""
+    return by_rule(instance, limits, fixed_rng(), "tetris", order)
 
 
-def pack(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
-) -> MethodOutcome:
-    """Place each task beside others of its job, else where the fewest GPUs are free."""
-    return by_rule(instance, limits, rng, "pack", order)
+@method(kind="baseline", reference="(reconstructed)")
+def pack(instance: PlacementInstance, limits: Limits, *, order: Order = "fifo") -> MethodOutcome:
+    """Each task beside others of its job, else where the fewest GPUs are free."""
+    return by_rule(instance, limits, fixed_rng(), "pack", order)
 
 
-def lb(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
-) -> MethodOutcome:
-    """Place each task where the most GPUs are free."""
-    return by_rule(instance, limits, rng, "lb", order)
+@method(kind="baseline", reference="(reconstructed)")
+def lb(instance: PlacementInstance, limits: Limits, *, order: Order = "fifo") -> MethodOutcome:
+    """Each task where the most GPUs are free."""
+    return by_rule(instance, limits, fixed_rng(), "lb", order)
 
 
-def lif(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
-) -> MethodOutcome:
-    """Place each task where it adds least interference."""
-    return by_rule(instance, limits, rng, "lif", order)
+@method(kind="baseline", reference="(reconstructed)")
+def lif(instance: PlacementInstance, limits: Limits, *, order: Order = "fifo") -> MethodOutcome:
+    """Each task where it adds least interference."""
+    return by_rule(instance, limits, fixed_rng(), "lif", order)
 
 
+@method(kind="baseline", reference="(reconstructed)")
 def random(
     instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
 ) -> MethodOutcome:
-    """Place each task on a random server with room."""
+    """Each task on a random server with room."""
     return by_rule(instance, limits, rng, "random", order)
 
 

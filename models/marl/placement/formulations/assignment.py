@@ -34,6 +34,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import PlacementInstance, PlacementSolution
 
@@ -43,18 +44,39 @@ MOST_TRIPLES = 300_000
 Products = Literal["mccormick", "big_m", "nonconvex"]
 
 
+@formulation(
+    name="assignment",
+    model_class="MILP",
+    strength="exact",
+    equations="F1 (1)-(6) (reconstructed)",
+    backends=("highs",),
+)
 def build(instance: PlacementInstance) -> pyo.ConcreteModel:
-    """Build (F1) with the products linearised."""
+    """Tasks of jobs on servers, with products of two jobs on a server linearised."""
     return build_with(instance, "mccormick")
 
 
+@formulation(
+    name="assignment_big_m",
+    model_class="MILP",
+    strength="exact",
+    equations="F1 (1)-(4), big-M, (6) (reconstructed)",
+    backends=("highs",),
+)
 def build_big_m(instance: PlacementInstance) -> pyo.ConcreteModel:
-    """Build (F1) with big-M rows for (5)."""
+    """Tasks of jobs on servers, with slowdowns enforced where the job is."""
     return build_with(instance, "big_m")
 
 
+@formulation(
+    name="assignment_nonconvex",
+    model_class="MINLP",
+    strength="exact",
+    equations="F1 (1)-(4), products, (6) (reconstructed)",
+    backends=("scip",),
+)
 def build_nonconvex(instance: PlacementInstance) -> pyo.ConcreteModel:
-    """Build (F1) with products of variables in (5)."""
+    """Tasks of jobs on servers, with products of variables."""
     return build_with(instance, "nonconvex")
 
 

@@ -28,6 +28,7 @@ from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...subproblems.cluster import Job
@@ -156,10 +157,13 @@ class AssignmentModel:
         )
 
 
+@method(
+    kind="exact", reference="F1 (1)-(7) (reconstructed)", formulation="assignment", backend="cpsat"
+)
 def assignment_cp(
     instance: PlacementInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Solve F1 with CP-SAT.
+    """Tasks of jobs on servers in CP-SAT, like servers ordered.
 
     Raises
     ------

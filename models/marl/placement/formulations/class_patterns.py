@@ -22,6 +22,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ...subproblems.contents import Slowdowns, enumerate_contents
 from ..instance import PlacementInstance, PlacementSolution
@@ -32,8 +33,15 @@ from ..subproblems.terms import Terms
 MOST_CONTENTS = 100_000
 
 
+@formulation(
+    name="class_patterns",
+    model_class="ILP",
+    strength="exact",
+    equations="F2c (1)-(2) (reconstructed)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: PlacementInstance) -> pyo.ConcreteModel:
-    """Build F2c.
+    """Contents of classes of single-task jobs that are alike.
 
     Raises
     ------

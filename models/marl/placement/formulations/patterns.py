@@ -29,6 +29,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficients
+from gadgetopt.system.declaring import formulation
 
 from ...subproblems.contents import Content, Lot, Slowdowns, enumerate_contents, lots_of
 from ..instance import PlacementInstance, PlacementSolution
@@ -54,8 +55,15 @@ def contents_of(instance: PlacementInstance, lots: list[Lot]) -> list[Content]:
     return sorted(found)
 
 
+@formulation(
+    name="patterns",
+    model_class="MILP",
+    strength="exact",
+    equations="F2 (1)-(6) (reconstructed)",
+    backends=("highs",),
+)
 def build(instance: PlacementInstance) -> pyo.ConcreteModel:
-    """Build F2.
+    """Servers of each rack with each content, all contents enumerated.
 
     Raises
     ------

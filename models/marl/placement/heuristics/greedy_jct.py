@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.orders import Order
@@ -11,8 +11,9 @@ from ..baselines.rules import by_rule
 from ..instance import PlacementInstance
 
 
+@method(kind="heuristic", reference="this project")
 def greedy_jct(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator, *, order: Order = "fifo"
+    instance: PlacementInstance, limits: Limits, *, order: Order = "fifo"
 ) -> MethodOutcome:
-    """Place each task where the completion times of all placed jobs grow least."""
-    return by_rule(instance, limits, rng, "greedy_jct", order)
+    """Each task where the completion times of all placed jobs grow least."""
+    return by_rule(instance, limits, fixed_rng(), "greedy_jct", order)

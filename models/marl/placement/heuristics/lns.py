@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.occupancy import Occupancy
@@ -40,6 +41,7 @@ _LEAST = 1e-9
 _MOST_JOBS = 8
 
 
+@method(kind="heuristic", reference="this project, after Ropke and Pisinger 2006")
 def lns(
     instance: PlacementInstance,
     limits: Limits,
@@ -50,7 +52,9 @@ def lns(
     rounds: int = 600,
     targets: int = 64,
 ) -> MethodOutcome:
-    """Improve a placement by large-neighbourhood search.
+    """Jobs are taken away and placed anew, a few servers share their tasks anew.
+
+    Improve a placement by large-neighbourhood search.
 
     Parameters
     ----------

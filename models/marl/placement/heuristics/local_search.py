@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.occupancy import Occupancy
@@ -30,6 +31,7 @@ _FALLBACKS: tuple[tuple[Rule, Order], ...] = (
 )
 
 
+@method(kind="heuristic", reference="(reconstructed)")
 def local_search(
     instance: PlacementInstance,
     limits: Limits,
@@ -39,7 +41,9 @@ def local_search(
     order: Order = "fifo",
     targets: int = 64,
 ) -> MethodOutcome:
-    """Improve a rule's placement until no move helps.
+    """A rule's placement, improved task by task and job by job.
+
+    Improve a rule's placement until no move helps.
 
     A task moves to another server or changes places with a task of another job; a job is placed
     anew; two servers share their tasks in the best way.

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..baselines.rules import by_rule
@@ -20,8 +21,12 @@ MOST_POINTS, ROUNDS = 16, 100
 POINT_S = 1.0
 
 
+@picture(name="how_many_servers", of="instance")
 def draw(instance: PlacementInstance) -> go.Figure:
-    """Draw what a search, least interference first and packing reach on the first servers."""
+    """Mean completion time against the number of servers.
+
+    Draw what a search, least interference first and packing reach on the first servers.
+    """
     number = len(instance.servers)
     counts = sorted({round(k) for k in np.linspace(1, number, min(number, MOST_POINTS))})
     lines: dict[str, list[float | None]] = {"search": [], "lif": [], "pack": []}

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BRIGHT, LEGEND_ABOVE, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..evaluate import evaluate
@@ -19,8 +20,11 @@ FACTORS = tuple(Fraction(k, 4) for k in range(9))
 ROUNDS, POINT_S = 100, 1.0
 
 
+@picture(name="ignored", of="instance")
 def draw(instance: PlacementInstance) -> go.Figure:
-    """Draw what placements cost that know of everything, of no interference, of no network.
+    """The price of ignoring interference, and of ignoring the network.
+
+    Draw what placements cost that know of everything, of no interference, of no network.
 
     All three are found by the same search; what they cost is computed with everything.
     """

@@ -7,6 +7,7 @@ import itertools
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BAR, INK, PALE, PALETTE, RED, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import JobTime, job_times
 from ..instance import PlacementInstance, PlacementSolution
@@ -15,8 +16,11 @@ from ..instance import PlacementInstance, PlacementSolution
 MOST_SERVERS = 48
 
 
+@picture(name="servers")
 def draw(instance: PlacementInstance, solution: PlacementSolution) -> go.Figure:
-    """Draw the jobs on every server, in the colour of their type.
+    """Servers with their occupants, and where each job is slowed down most.
+
+    Draw the jobs on every server, in the colour of their type.
 
     The placement is feasible. A job is framed on the server that slows it down most, if any does.
     """

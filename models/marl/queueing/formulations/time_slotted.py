@@ -40,6 +40,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ...subproblems.cluster import Server
 from ...subproblems.contents import Content, Slowdowns, enumerate_contents, lots_of
@@ -60,8 +61,15 @@ class _Rate:
     across: int
 
 
+@formulation(
+    name="time_slotted",
+    model_class="ILP",
+    strength="exact",
+    equations="F3 (1)-(7) (reconstructed)",
+    backends=("highs", "cpsat"),
+)
 def build(instance: QueueingInstance) -> pyo.ConcreteModel:
-    """Build F3.
+    """In every slot a content of every server.
 
     Raises
     ------
@@ -310,8 +318,15 @@ def _add_homes(
         return m.y[j, t] >= m.y[j, t - 1] - m.d[j, t - 1]
 
 
+@formulation(
+    name="time_slotted_lp",
+    model_class="LP",
+    strength="relaxation",
+    equations="F3 (1)-(7) without integrality (reconstructed)",
+    backends=("highs",),
+)
 def build_relaxation(instance: QueueingInstance) -> pyo.ConcreteModel:
-    """Build F3 without integrality.
+    """Its linear relaxation.
 
     Raises
     ------

@@ -9,6 +9,7 @@ import numpy as np
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.orders import ORDERS, order_of
@@ -19,10 +20,11 @@ from ..subproblems.queue import JobQueue
 from ..subproblems.slots import plan
 
 
+@method(kind="heuristic", reference="this project")
 def order_search(
     instance: QueueingInstance, limits: Limits, rng: np.random.Generator, *, rounds: int = 200
 ) -> MethodOutcome:
-    """Return the best plan of all rules and orders, and of orders changed by swaps.
+    """The best of all rules and orders, then jobs change places in the order.
 
     Parameters
     ----------

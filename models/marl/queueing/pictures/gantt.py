@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BAR, PALE, PALETTE, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..evaluate import evaluate
 from ..instance import QueueingInstance, QueueingSolution
@@ -13,8 +14,11 @@ from ..instance import QueueingInstance, QueueingSolution
 MOST_SERVERS = 48
 
 
+@picture(name="gantt")
 def draw(instance: QueueingInstance, solution: QueueingSolution) -> go.Figure:
-    """Draw when and where each job runs; jobs on one server share its row.
+    """When and where each job runs, slot by slot.
+
+    Draw when and where each job runs; jobs on one server share its row.
 
     The plan is feasible.
     """

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 from ...instance import (
     MOST_MEMORY_BYTES,
@@ -25,6 +26,7 @@ _WIDTHS = (256, 512, 1024, 2048, 4096)
 _FLOPS_PER_S, _LINK_BYTES_PER_S = 15 * 10**12, 150 * 10**9
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator,
     *,
@@ -35,11 +37,12 @@ def quickstart(
     batch: int = 8,
     devices: int | str = "4",
 ) -> OneFlowSbpInstance:
-    """Return blocks of a transformer on a few devices, with costs in seconds."""
+    """A block of a transformer on four GPUs, costs in seconds."""
     graph = networks.transformer(layers, width, heads, sequence, batch, words=0)
     return instance_of(graph, [devices], costs_of("seconds", 0))
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -50,12 +53,13 @@ def paper(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> OneFlowSbpInstance:
-    """Return a perceptron of widths drawn from 256, 512, ..., 4096."""
+    """Perceptrons of random widths from 256 to 4096 on eight devices."""
     widths = rng.choice(_WIDTHS, size=layers + 1).tolist()
     graph = networks.perceptron(widths, batch)
     return instance_of(graph, [devices], costs_of(unit, compute_ratio), memory_limit_gb)
 
 
+@generator()
 def mlp_train(
     rng: np.random.Generator,
     *,
@@ -66,11 +70,12 @@ def mlp_train(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> OneFlowSbpInstance:
-    """Return a perceptron of the given widths."""
+    """A perceptron in training; widths such as 4,8,4."""
     graph = networks.perceptron(_numbers("widths", widths), batch)
     return instance_of(graph, [devices], costs_of(unit, compute_ratio), memory_limit_gb)
 
 
+@generator()
 def transformer(
     rng: np.random.Generator,
     *,
@@ -85,13 +90,14 @@ def transformer(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> OneFlowSbpInstance:
-    """Return a transformer, from embedding to classifier."""
+    """A transformer in training, from embedding to classifier."""
     if width % heads:
         raise InputError(f"heads: {heads} do not divide the width of {width}")
     graph = networks.transformer(layers, width, heads, sequence, batch, words)
     return instance_of(graph, [devices], costs_of(unit, compute_ratio), memory_limit_gb)
 
 
+@generator()
 def wide_embedding(
     rng: np.random.Generator,
     *,
@@ -106,11 +112,12 @@ def wide_embedding(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> OneFlowSbpInstance:
-    """Return a huge embedding and a huge classifier."""
+    """A huge table of embeddings and a huge classifier around a small perceptron."""
     graph = networks.wide_embedding(rows, width, fields, hidden, classes, batch)
     return instance_of(graph, [devices], costs_of(unit, compute_ratio), memory_limit_gb)
 
 
+@generator()
 def two_placements(
     rng: np.random.Generator,
     *,
@@ -122,7 +129,10 @@ def two_placements(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> OneFlowSbpInstance:
-    """Return a perceptron whose first layers are on one group of devices, the others on another."""
+    """A perceptron whose halves are trained on two groups of devices.
+
+    Return a perceptron whose first layers are on one group of devices, the others on another.
+    """
     graph = networks.perceptron(_numbers("widths", widths), batch, ("g0", "g1"))
     groups = [devices, other_devices]
     if len({len(hierarchy_of(text)) for text in groups}) > 1:
@@ -132,6 +142,7 @@ def two_placements(
     return instance_of(graph, groups, costs_of(unit, compute_ratio), memory_limit_gb)
 
 
+@generator()
 def mixture_of_experts(
     rng: np.random.Generator,
     *,
@@ -147,7 +158,7 @@ def mixture_of_experts(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> OneFlowSbpInstance:
-    """Return blocks of experts."""
+    """Blocks in which every token is sent to one of many experts."""
     graph = networks.mixture_of_experts(layers, groups, tokens, width, experts, hidden, capacity)
     return instance_of(graph, [devices], costs_of(unit, compute_ratio), memory_limit_gb)
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 from gadgetopt.system.reading import read_bytes
 
 from ...labels import Shape
@@ -71,6 +72,15 @@ class Network:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
+@importer(
+    name="onnx",
+    help={
+        "devices": "8, or 2x4 for two groups of four devices",
+        "batch": "extent of the first axis of every input, if the file leaves it open",
+        "dimensions": "extents of axes that the file names, such as sequence=128,height=224",
+        "training": "false for the network alone, without gradients and updates",
+    },
+)
 def read_onnx(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -83,7 +93,7 @@ def read_onnx(
     compute_ratio: float = 0.05,
     memory_limit_gb: float = 0.0,
 ) -> ImportOutcome:
-    """Make an instance of each ONNX file.
+    """Networks in ONNX files; the training graph is derived.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import OneFlowSbpInstance
@@ -32,10 +33,11 @@ from ..proof import ProofWriter
 from ..reweighted import MessageProof
 
 
-def lagrangian(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return :math:`\max_\lambda L(\lambda)`, by elimination for each multiplier.
+@method(kind="relaxation", reference="3.8 (ii); reconstructed", formulation="elimination")
+def lagrangian(instance: OneFlowSbpInstance, limits: Limits) -> MethodOutcome:
+    r"""Elimination with memory priced in, at the best price.
+
+    Return :math:`\max_\lambda L(\lambda)`, by elimination for each multiplier.
 
     Where elimination is too wide, by messages. An assignment met on the way that fits the memory is
     the incumbent.
@@ -69,10 +71,13 @@ def lagrangian(
     )
 
 
+@method(kind="relaxation", reference="TRW-S; reconstructed", formulation="messages")
 def reparametrisation(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator, *, sweeps: int = 100
+    instance: OneFlowSbpInstance, limits: Limits, *, sweeps: int = 100
 ) -> MethodOutcome:
-    """Return the bound of reweighted messages, without the memory limit.
+    """Costs moved between tables by reweighted messages.
+
+    Return the bound of reweighted messages, without the memory limit.
 
     It comes close to the linear relaxation (2), whatever the graph's width.
 
@@ -80,8 +85,6 @@ def reparametrisation(
     ----------
     instance : OneFlowSbpInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     sweeps : int
         Passes along all operators, forward and backward.
     """
@@ -104,21 +107,21 @@ def reparametrisation(
     return _outcome(graph, bound, proof, "time_s" if clock.expired else None)
 
 
+@method(kind="relaxation", reference="mini-buckets; reconstructed", formulation="elimination")
 def mini_buckets(
     instance: OneFlowSbpInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     most_cells: int = 2**14,
 ) -> MethodOutcome:
-    """Return the bound of an elimination with split buckets, without the memory limit.
+    """Elimination whose large buckets are split.
+
+    Return the bound of an elimination with split buckets, without the memory limit.
 
     Parameters
     ----------
     instance : OneFlowSbpInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     most_cells : int
         Sums of a bucket.
     """
@@ -140,10 +143,9 @@ def mini_buckets(
     )
 
 
-def compute_only(
-    instance: OneFlowSbpInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the sum of the cheapest compute of every operator: messages of nothing."""
+@method(kind="relaxation", reference="3.8 (iii); reconstructed", formulation="messages")
+def compute_only(instance: OneFlowSbpInstance) -> MethodOutcome:
+    """The cheapest compute of every operator."""
     graph = label_graph(instance)
     reduced, without = _reduced(graph)
     messages = [

@@ -32,10 +32,12 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.data import Solution
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...algorithms.inference import compiler_greedy
@@ -94,22 +96,20 @@ ALONE_S, ALONE_FIXED_S = 0.5, 0.05
 FIRST_TURN_S, PART = 60.0, 0.9
 
 
+@method(kind="exact", reference="3.7, 3.8 (ii); reconstructed", formulation="elimination")
 def branch_and_bound(
     instance: OneFlowSbpInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     most_sums: int = 2**26,
 ) -> MethodOutcome:
-    """Solve an instance exactly.
+    """Elimination with memory priced in; then cases, best bound first.
 
     Parameters
     ----------
     instance : OneFlowSbpInstance
     limits : Limits
         With a gap, the search ends as soon as incumbent and bound are that close.
-    rng : numpy.random.Generator
-        Seeds CP-SAT.
     most_sums : int
         Of an elimination; where it would take more, reweighted messages bound and reduce first.
 
@@ -119,6 +119,7 @@ def branch_and_bound(
         Its bound has a certificate, unless CP-SAT's is better; then the notes give the bound that
         our cases prove, `proved_bound`.
     """
+    rng = fixed_rng()
     search = _Search(instance, limits, rng, most_sums)
     with contextlib.suppress(OutOfTime), search.interruptible():
         search.start()
@@ -239,7 +240,7 @@ class _Search(Search[OneFlowSbpSolution]):
     def _first_plan(self) -> None:
         """Offer a plan of the compiler or one made by hand; if none fits, those of least memory."""
         for plan in FIRST_PLANS:
-            self._consider_plan(plan(self.instance, self.clock.limits(), self.rng).solution)
+            self._consider_plan(plan(self.instance).solution)
             if self.best is not None:
                 return
         pricing = Pricing(self.graph, self.groups, self.most_sums, self._expired)

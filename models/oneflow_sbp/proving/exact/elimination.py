@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import OneFlowSbpInstance
@@ -22,14 +21,16 @@ from ..order import elimination_order
 from ..proof import ProofWriter
 
 
+@method(kind="exact", reference="3.7; reconstructed", formulation="elimination")
 def elimination(
     instance: OneFlowSbpInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     most_sums: int = 2**32,
 ) -> MethodOutcome:
-    r"""Return an optimal solution by dynamic programming.
+    r"""Bucket elimination, smallest table first; without a memory limit.
+
+    Return an optimal solution by dynamic programming.
 
     :math:`O(\sum_o \prod_{v \in N(o) \cup \{o\}} |K_v|)` with the neighbours N(o) at the time when
     o is eliminated; buckets of equal tables count once. OneFlow's node, edge and child eliminations
@@ -39,8 +40,6 @@ def elimination(
     ----------
     instance : OneFlowSbpInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     most_sums : int
         Of all buckets together.
 

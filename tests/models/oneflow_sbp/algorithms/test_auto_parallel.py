@@ -22,7 +22,7 @@ RNG = np.random.default_rng(0)
 
 
 def run(instance, **parameters):
-    return auto_parallel(instance, Limits(), RNG, **parameters)
+    return auto_parallel(instance, Limits(), **parameters)
 
 
 def value(instance, outcome):
@@ -126,8 +126,8 @@ def test_neighbourhoods_never_make_it_worse(ring):
 )
 def test_it_lies_between_the_optimum_and_the_compilers_pass(preset, parameters):
     instance = getattr(presets, preset)(RNG, **parameters)
-    best = elimination(instance, Limits(), RNG).claimed_objective
-    greedy = value(instance, compiler_greedy(instance, Limits(), RNG))
+    best = elimination(instance, Limits()).claimed_objective
+    greedy = value(instance, compiler_greedy(instance))
     for options in ({}, {"reduce": False, "start": "greedy"}, {"reduce": False, "ring": 0}):
         assert best <= value(instance, run(instance, **options))
     assert value(instance, run(instance, reduce=False, start="greedy")) <= greedy

@@ -9,11 +9,10 @@ from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.instance import Costs
-from gadgetopt.system.result import Limits
 
 
 def run(instance):
-    return compiler_greedy(instance, Limits(), np.random.default_rng(0))
+    return compiler_greedy(instance)
 
 
 def perceptron(batch=8, **changes):

@@ -29,7 +29,7 @@ def test_the_fast_search_takes_the_same_signatures_as_the_printed_one(block):
     for seed in range(20 * block, 20 * (block + 1)):
         instance = random_instance(seed, shared=False)
         printed = plain.auto_parallel(instance)
-        fast = auto_parallel(instance, Limits(), np.random.default_rng(0))
+        fast = auto_parallel(instance, Limits())
         assert (fast.solution is None) == (printed is None), seed
         if printed is not None:
             values = [evaluate(instance, s).objective for s in (fast.solution, printed)]

@@ -32,7 +32,7 @@ def test_pairs_of_labels_are_as_strong_as_pairs_of_signatures():
 
 def test_the_weak_model_is_far_below_where_the_others_are_nearly_tight():
     instance = presets.paper(RNG, layers=4)
-    optimum = float(evaluate(instance, elimination(instance, Limits(), RNG).solution).objective)
+    optimum = float(evaluate(instance, elimination(instance, Limits()).solution).objective)
     by_label, _, weakly = bounds(instance)
     assert 0.98 * optimum < by_label <= optimum
     assert weakly < 0.85 * optimum

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
@@ -232,7 +233,7 @@ def test_an_executed_plan_receives_the_bytes_that_the_evaluator_charges(devices,
         mlp_train(rng, widths="8,16,8", batch=8, devices=devices),
         quickstart(rng, width=16, heads=4, sequence=8, batch=4, devices=devices),
     ):
-        solution = method(instance, Limits(), rng).solution
+        solution = called(method, instance, Limits(), rng).solution
         found = execute(instance, solution, rng)
         assert found.error <= ROUNDING
         assert found.received_bytes == evaluate(instance, solution).components["boxing_bytes"]
@@ -247,7 +248,7 @@ def test_a_listed_signature_that_is_wrong_is_found_by_execution():
     )
     cheated = instance.model_copy(update={"operators": operators})
     rng = np.random.default_rng(0)
-    solution = elimination(cheated, Limits(), rng).solution
+    solution = elimination(cheated, Limits()).solution
     found = execute(cheated, solution, rng)
     assert found.error > 1e-3
     assert found.operator != ""
@@ -255,6 +256,6 @@ def test_a_listed_signature_that_is_wrong_is_found_by_execution():
 
 def test_what_cannot_be_executed_is_refused():
     instance = mlp_train(np.random.default_rng(0), widths="8192,8192", batch=8192, devices=8)
-    solution = elimination(instance, Limits(), np.random.default_rng(0)).solution
+    solution = elimination(instance, Limits()).solution
     with pytest.raises(ModelRefused, match="elements on all devices"):
         execute(instance, solution, np.random.default_rng(0))

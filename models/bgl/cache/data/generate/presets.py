@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ...instance import CacheInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator,
     *,
@@ -21,10 +23,14 @@ def quickstart(
     batch_nodes: int = 5,
     capacity: int = 5,
 ) -> CacheInstance:
-    """Return batches on which the best order loads less than the heaviest path."""
+    """A few small batches in free order, overlapping by chance.
+
+    Return batches on which the best order loads less than the heaviest path.
+    """
     return _batches(rng, batches, nodes, batch_nodes, capacity)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -35,7 +41,7 @@ def paper(
     fanouts: str = "5,3",
     capacity_share: float = 0.1,
 ) -> CacheInstance:
-    """Return training on a connected caveman graph; a node's class is one of ten, by its cave.
+    """Training on a connected caveman graph, whose caves are the classes.
 
     The paper's graphs have millions to billions of nodes; this is the toy of its locality
     (reconstructed).
@@ -47,6 +53,7 @@ def paper(
     return _training(rng, graph, labels, train_share, batch_size, fanouts, capacity_share)
 
 
+@generator()
 def geometric(
     rng: np.random.Generator,
     *,
@@ -57,7 +64,7 @@ def geometric(
     fanouts: str = "5,3",
     capacity_share: float = 0.1,
 ) -> CacheInstance:
-    """Return training on a random geometric graph; the class is a ninth of the square."""
+    """Training on a random geometric graph: locality without classes."""
     import networkx as nx
 
     graph = nx.random_geometric_graph(nodes, radius, seed=int(rng.integers(2**31)))
@@ -66,6 +73,7 @@ def geometric(
     return _training(rng, graph, labels, train_share, batch_size, fanouts, capacity_share)
 
 
+@generator()
 def power_law(
     rng: np.random.Generator,
     *,
@@ -75,7 +83,7 @@ def power_law(
     fanouts: str = "5,3",
     capacity_share: float = 0.1,
 ) -> CacheInstance:
-    """Return training on a power-law cluster graph (m = 5, p = 0.6); classes are drawn."""
+    """Training on a power-law cluster graph: hubs instead of locality."""
     import networkx as nx
 
     graph = nx.powerlaw_cluster_graph(nodes, 5, 0.6, seed=int(rng.integers(2**31)))
@@ -83,6 +91,7 @@ def power_law(
     return _training(rng, graph, labels, train_share, batch_size, fanouts, capacity_share)
 
 
+@generator()
 def batches(
     rng: np.random.Generator,
     *,
@@ -94,7 +103,10 @@ def batches(
     most_weight: int = 1,
     most_size: int = 1,
 ) -> CacheInstance:
-    """Return fixed batches of distinct nodes, with weights and sizes drawn from 1 on."""
+    """Fixed batches drawn uniformly, order free or given.
+
+    Return fixed batches of distinct nodes, with weights and sizes drawn from 1 on.
+    """
     drawn = _batches(rng, batches, nodes, batch_nodes, capacity)
     changed: dict[str, object] = {"order": order}
     if most_weight > 1:
@@ -104,6 +116,7 @@ def batches(
     return drawn.model_copy(update=changed)
 
 
+@generator()
 def paging(
     rng: np.random.Generator,
     *,
@@ -112,7 +125,7 @@ def paging(
     capacity: int = 10,
     exponent: float = 1.0,
 ) -> CacheInstance:
-    """Return requests of single nodes, drawn by Zipf's law."""
+    """Requests of one node in given order, popularity by Zipf's law."""
     import numpy as np
 
     from ...instance import CacheInstance

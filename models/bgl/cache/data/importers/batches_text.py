@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.system.declaring import importer
 from gadgetopt.system.reading import decoded, decompressed, read_bytes
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from gadgetopt.pieces.traces import ImportOutcome
 
 
+@importer(
+    name="batches",
+    help={
+        "capacity": "nodes that the device retains, which the file does not say",
+        "order": "'given' or 'free'",
+    },
+)
 def batches_text(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -24,7 +32,9 @@ def batches_text(
     capacity: int = 1000,
     order: Literal["given", "free"] = "given",
 ) -> ImportOutcome:
-    """Make an instance of each file: a line is a batch, its node ids separated by blanks or commas.
+    """Text files, plain or gzip: the node ids of one batch a line.
+
+    Make an instance of each file: a line is a batch, its node ids separated by blanks or commas.
 
     Empty lines and lines that start with # are skipped. Nodes that a line names twice count once.
 

@@ -11,6 +11,7 @@ from gadgetopt.numbers.arrays import Bools
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...formulations.retention import build_relaxation, given_intervals
@@ -24,10 +25,9 @@ from ..certificate import BoundaryPrices, CacheCertificate
 _DENOMINATOR = 10**6
 
 
-def boundary_prices(
-    instance: CacheInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the bound of the best prices of the caches' space.
+@method(kind="relaxation", reference="dual of (5)", formulation="boundary_prices")
+def boundary_prices(instance: CacheInstance, limits: Limits) -> MethodOutcome:
+    """Prices of the caches' space between batches, for a given order.
 
     With unit sizes and no host it is the optimum: equal weights by the sweep and its dual, others
     by a minimum-cost flow and its potentials. Otherwise the prices are the duals of the linear

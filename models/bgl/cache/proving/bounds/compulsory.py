@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import CacheInstance
 from ..certificate import CacheCertificate, Compulsory
 
 
-def compulsory(instance: CacheInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return :math:`c \sum_v w_v` over all requested nodes. O(n)."""
+@method(kind="relaxation", reference="counting", formulation="compulsory")
+def compulsory(instance: CacheInstance) -> MethodOutcome:
+    r"""Every requested feature is loaded once.
+
+    Return :math:`c \sum_v w_v` over all requested nodes. O(n).
+    """
     return MethodOutcome(certificate=CacheCertificate(proof=Compulsory()))

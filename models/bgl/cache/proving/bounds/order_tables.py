@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import CacheInstance
@@ -14,10 +13,11 @@ from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
 
 
-def order_tables(
-    instance: CacheInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the larger of two bounds on the reloads of all orders, with the compulsory loads.
+@method(kind="relaxation", reference="this project", formulation="order_tables")
+def order_tables(instance: CacheInstance, limits: Limits) -> MethodOutcome:
+    r"""Bottlenecks and heaviest paths over all sets of batches, for a free order.
+
+    Return the larger of two bounds on the reloads of all orders, with the compulsory loads.
 
     See `subproblems/reload_tables.py`. :math:`O(2^M M (M + X))` for M batches and X reloads.
 

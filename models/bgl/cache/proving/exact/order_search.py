@@ -10,6 +10,7 @@ from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
@@ -37,6 +38,7 @@ from .order_prefixes import Prefix, cost_beyond, extensions
 _BUILD_S_PER_ENTRY = 4e-5
 
 
+@method(kind="exact", reference="this project", formulation="order_search")
 def order_search(
     instance: CacheInstance,
     limits: Limits,
@@ -45,7 +47,7 @@ def order_search(
     width: int = 300,
     rounds: int = 300,
 ) -> MethodOutcome:
-    """Solve an instance exactly.
+    """Retention by sweep, flow or integer program; orders by prefixes and bounds.
 
     Given order: unit sizes by the sweep or the flow, with prices as certificate; sizes or a host by
     the integer program `retention` in HiGHS, after LRU and the prices of its relaxation.

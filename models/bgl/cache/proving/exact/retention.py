@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.result import Limits, MethodOutcome, Voucher
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome, Voucher
 
 from ...formulations.retention import given_intervals
 from ...heuristics.network import is_interval_matrix, keep_by_flow, prices_of_flow, savings
@@ -17,8 +16,11 @@ from ..bounds.boundary_prices import kept_and_priced
 from ..certificate import BoundaryPrices, CacheCertificate, miss_cost
 
 
-def belady(instance: CacheInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the offline optimum for a given order and equal weights, with prices that prove it.
+@method(kind="exact", reference="section 4.1; Belady 1966", formulation="sweep")
+def belady(instance: CacheInstance) -> MethodOutcome:
+    """The earliest next uses are kept: optimal for a given order and equal weights.
+
+    Return the offline optimum for a given order and equal weights, with prices that prove it.
 
     O(R log K) for R intervals, and O(M^2) for the prices; beyond 20,000 batches these are left out
     and the bound is the method's own word.
@@ -44,10 +46,11 @@ def belady(instance: CacheInstance, limits: Limits, rng: np.random.Generator) ->
     )
 
 
-def retention_flow(
-    instance: CacheInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the offline optimum for a given order and any weights, with prices that prove it.
+@method(kind="exact", reference="section 4.1", formulation="flow", backend="ortools")
+def retention_flow(instance: CacheInstance) -> MethodOutcome:
+    """Minimum-cost flow of the cache's units along the batches, for a given order.
+
+    Return the offline optimum for a given order and any weights, with prices that prove it.
 
     A minimum-cost flow, solved by OR-tools in integers; the prices are potentials of its residual
     network.

@@ -5,12 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from gadgetopt.system.declaring import generator
+
 if TYPE_CHECKING:
     import numpy as np
 
     from ...instance import ResourcesInstance
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator,
     *,
@@ -18,10 +21,14 @@ def quickstart(
     worker_cores: int = 12,
     pcie_units: int = 8,
 ) -> ResourcesInstance:
-    """Return a small instance of the distributions of `paper`."""
+    """A few cores, every stage within reach of being the slowest.
+
+    Return a small instance of the distributions of `paper`.
+    """
     return _drawn(rng, store_cores, worker_cores, pcie_units, 1)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -29,7 +36,9 @@ def paper(
     worker_cores: int = 40,
     pcie_units: int = 12,
 ) -> ResourcesInstance:
-    """Return stages of the range of measured profiles (reconstructed).
+    """Stages drawn uniformly, 96 and 40 cores, 12 units of PCIe.
+
+    Return stages of the range of measured profiles (reconstructed).
 
     T1 and T2 from 1 to 30 core-seconds, T3 from 1 to 20, copies from 0.5 to 8 unit-seconds, a from
     1 to 10, d up to 0.3, network and GPU from 0.1 to 1 s.
@@ -37,6 +46,7 @@ def paper(
     return _drawn(rng, store_cores, worker_cores, pcie_units, 1)
 
 
+@generator()
 def copy_heavy(
     rng: np.random.Generator,
     *,
@@ -44,7 +54,10 @@ def copy_heavy(
     worker_cores: int = 40,
     pcie_units: int = 12,
 ) -> ResourcesInstance:
-    """Return the same with copies from 5 to 80 unit-seconds."""
+    """Copies that take up to ten times as long: PCIe decides.
+
+    Return the same with copies from 5 to 80 unit-seconds.
+    """
     return _drawn(rng, store_cores, worker_cores, pcie_units, 10)
 
 

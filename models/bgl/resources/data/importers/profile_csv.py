@@ -11,6 +11,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.system.declaring import importer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _DIGITS = 9
 
 
+@importer(
+    name="cache-profile-csv",
+    help={"request_core_s": "this and the others are what the profile does not say"},
+)
 def profile_csv(
     files: Sequence[Path],
     rng: np.random.Generator,
@@ -36,7 +41,9 @@ def profile_csv(
     worker_cores: int = 8,
     pcie_units: int = 6,
 ) -> ImportOutcome:
-    """Make an instance of each CSV file with the columns `cores` and `seconds`.
+    """CSV files with columns cores and seconds: measured times of the cache workflow.
+
+    Make an instance of each CSV file with the columns `cores` and `seconds`.
 
     a and d of the cache workflow are fitted to the rows; see `fitted`. The other parameters are the
     fields of the instance.

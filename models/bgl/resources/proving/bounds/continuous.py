@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome, Status
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome, Status
 
 from ...instance import ResourcesInstance
 from ..certificate import Continuous, ResourcesCertificate, check_bound
@@ -15,10 +14,11 @@ from ..certificate import Continuous, ResourcesCertificate, check_bound
 _STEPS = 40
 
 
-def continuous(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the least time of the slowest stage with shares of at least 1, whole or not.
+@method(kind="relaxation", reference="relaxation of (9)", formulation="continuous")
+def continuous(instance: ResourcesInstance) -> MethodOutcome:
+    """Shares of at least 1 that need not be whole.
+
+    Return the least time of the slowest stage with shares of at least 1, whole or not.
 
     It is bisected in rationals; the certificate is the largest time that was refuted, so the bound
     falls short of the relaxation by a part of 10^-12.

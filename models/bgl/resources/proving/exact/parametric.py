@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome, Status
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome, Status
 
 from ...instance import ResourcesInstance
 from ..certificate import ResourcesCertificate, Threshold
 from ..shares import allocation, least_time
 
 
-def parametric(
-    instance: ResourcesInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Solve an instance exactly in rationals, with its optimum as certificate.
+@method(kind="exact", reference="this project", formulation="parametric")
+def parametric(instance: ResourcesInstance) -> MethodOutcome:
+    r"""Least shares for a time, and bisection over the times that can be optimal.
+
+    Solve an instance exactly in rationals, with its optimum as certificate.
 
     :math:`O(\log C + \log B)` steps, see `proving/shares.py`.
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gadgetopt.system.declaring import generator
+
 from ....subproblems.random_jobs import (
     TASKS,
     fat_tree_of,
@@ -20,18 +22,24 @@ if TYPE_CHECKING:
     from ....subproblems.cluster import Server
 
 
+@generator()
 def tiny(
     rng: np.random.Generator, *, jobs: int = 4, servers: int = 3, gpus: int = 2, types: int = 2
 ) -> PlacementInstance:
-    """Return an instance that enumeration solves."""
+    """A few jobs, for enumeration."""
     return _instance(rng, racks_of(1, servers, gpus, 4 * gpus), jobs, types, 1.0, (1, 1, 2))
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, jobs: int = 8, servers: int = 5) -> PlacementInstance:
-    """Return an instance on which rules are seldom optimal and every exact method is fast."""
+    """A few jobs on which rules are seldom optimal.
+
+    Return an instance on which rules are seldom optimal and every exact method is fast.
+    """
     return single_rack(rng, jobs=jobs, servers=servers)
 
 
+@generator()
 def single_rack(
     rng: np.random.Generator,
     *,
@@ -41,10 +49,11 @@ def single_rack(
     types: int = 4,
     load: float = 1.0,
 ) -> PlacementInstance:
-    """Return random jobs on the servers of one rack."""
+    """Random jobs on the servers of one rack."""
     return _instance(rng, racks_of(1, servers, gpus, 4 * gpus), jobs, types, load)
 
 
+@generator()
 def leaf_spine(
     rng: np.random.Generator,
     *,
@@ -55,18 +64,20 @@ def leaf_spine(
     types: int = 4,
     load: float = 1.0,
 ) -> PlacementInstance:
-    """Return random jobs on the racks of a leaf-spine network."""
+    """Random jobs on the racks of a leaf-spine network."""
     servers = racks_of(racks, servers_per_rack, gpus, 4 * gpus)
     return _instance(rng, servers, jobs, types, load)
 
 
+@generator()
 def fat_tree(
     rng: np.random.Generator, *, jobs: int = 16, ports: int = 4, types: int = 4, load: float = 1.0
 ) -> PlacementInstance:
-    """Return random jobs on a fat tree of k-port switches: k^3/4 servers, k/2 a rack."""
+    """Random jobs on a fat tree of k-port switches, k^3/4 servers."""
     return _instance(rng, fat_tree_of(ports), jobs, types, load)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -76,12 +87,16 @@ def paper(
     types: int = 4,
     load: float = 0.9,
 ) -> PlacementInstance:
-    """Return a mixed load on tens of servers in racks (reconstructed)."""
+    """A mixed load on tens of servers in racks (reconstructed).
+
+    Return a mixed load on tens of servers in racks (reconstructed).
+    """
     return leaf_spine(
         rng, jobs=jobs, racks=racks, servers_per_rack=servers_per_rack, types=types, load=load
     )
 
 
+@generator()
 def single_tasks(
     rng: np.random.Generator,
     *,
@@ -91,7 +106,7 @@ def single_tasks(
     gpus: int = 4,
     iterations: tuple[int, ...] = (200, 500, 1000, 2000),
 ) -> PlacementInstance:
-    """Return single-task jobs of a few classes, all jobs of a class alike."""
+    """Many single-task jobs of a few classes, all jobs of a class alike."""
     kinds = [
         job.model_copy(update={"type": c, "iterations": int(rng.choice(list(iterations)))})
         for c, job in enumerate(

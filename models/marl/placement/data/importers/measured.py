@@ -22,6 +22,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.traces import ImportOutcome, drawn_name
+from gadgetopt.system.declaring import importer
 
 from ....subproblems.cluster import Measured
 from ....subproblems.interference_model import (
@@ -91,6 +92,23 @@ class Measurements:
     sha256: str
 
 
+@importer(
+    name="interference-csv",
+    summary=(
+        "Random jobs of the types whose slowdowns were measured: columns victim, "
+        "neighbours (types joined by +), slowdown"
+    ),
+    options=InterferenceCsvOptions,
+    help={
+        "jobs": "random jobs, as long as there is room for them",
+        "keep_measured": (
+            "neighbourhoods of several jobs keep their measured slowdown; otherwise all "
+            "are sums of the fitted table"
+        ),
+        "count": "instances; each draws its jobs anew",
+        "load": "share of the GPUs that the jobs may need; jobs without room are left out",
+    },
+)
 def interference_csv(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:

@@ -36,6 +36,7 @@ from gadgetopt.pieces.traces import (
     read_philly,
     rejections,
 )
+from gadgetopt.system.declaring import importer
 
 from ....subproblems.cluster import Job
 from ....subproblems.random_jobs import (
@@ -77,15 +78,31 @@ class PhillyOptions(MuriOptions):
     virtual_cluster: str = ""
 
 
+_HELP = {
+    "count": "instances; each draws its jobs anew",
+    "load": "share of the GPUs that the jobs may need; jobs without room are left out",
+    "interference": "CSV file of measured slowdowns, see `interference-csv`; empty: a random table",
+    "types": "job types of the random table, where the trace names no networks",
+}
+
+
+@importer(options=PhillyOptions, help=_HELP)
 def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of condensed Philly traces; see `PhillyOptions`."""
+    """A batch of jobs as in the condensed Microsoft Philly trace.
+
+    Make instances of condensed Philly traces; see `PhillyOptions`.
+    """
     return _imported(
         "philly", read_philly, files, rng, read_options(PhillyOptions, options, "philly")
     )
 
 
+@importer(options=MuriOptions, help=_HELP)
 def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make instances of traces of the Muri simulator; see `MuriOptions`."""
+    """A batch of jobs as in traces of the Muri simulator, a type for each network.
+
+    Make instances of traces of the Muri simulator; see `MuriOptions`.
+    """
     return _imported("muri", read_muri, files, rng, read_options(MuriOptions, options, "muri"))
 
 

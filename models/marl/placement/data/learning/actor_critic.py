@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned.fabric import fabric_of
 from ....subproblems.learned.placer import (
@@ -43,6 +44,14 @@ from .examples import (
 )
 
 
+@trainer(
+    methods=("learned",),
+    presets={
+        "small": {},
+        "scratch": {"epochs": 0, "updates": 200},
+        "large": {"examples": 500, "epochs": 40, "updates": 200},
+    },
+)
 def actor_critic(
     seed: int,
     *,
@@ -66,7 +75,10 @@ def actor_critic(
     explore: float = 0.3,
     explore_last: float = 0.01,
 ) -> ActorCritic:
-    """Start the training; parameters are those of `Cloning` and `ActorCritic`."""
+    """Clones optimal placements, then advantage actor-critic (reconstructed).
+
+    Start the training; parameters are those of `Cloning` and `ActorCritic`.
+    """
     cloning = (
         seed, Team(agents, order), racks, servers_per_rack, example_servers_per_rack, examples,
         examples_per_round, epochs, batch, learning_rate, held_out, check_every,

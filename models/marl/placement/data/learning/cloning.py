@@ -14,6 +14,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.networks import Adam, torch_on_one_core
+from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned import network
 from ....subproblems.learned.policies import (
@@ -32,6 +33,7 @@ from .examples import (
 _WEIGHTS = 3 * 10**9
 
 
+@trainer(methods=("learned",), presets={"small": {}, "large": {"examples": 500, "epochs": 40}})
 def clone(
     seed: int,
     *,
@@ -48,7 +50,10 @@ def clone(
     held_out: int = 40,
     check_every: int = 4,
 ) -> Cloning:
-    """Start cloning; the parameters are those of `Cloning`."""
+    """The graph network learns the decisions of optimal placements.
+
+    Start cloning; the parameters are those of `Cloning`.
+    """
     return Cloning(
         seed, Team(agents, order), racks, servers_per_rack, example_servers_per_rack, examples,
         examples_per_round, epochs, batch, learning_rate, held_out, check_every,

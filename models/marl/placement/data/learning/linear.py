@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned.policies import (
     Linear,
@@ -31,6 +32,7 @@ from .examples import (
 _RIDGE = 1e-4
 
 
+@trainer(methods=("learned",), presets={"small": {}})
 def linear(
     seed: int,
     *,
@@ -47,7 +49,7 @@ def linear(
     held_out: int = 40,
     check_every: int = 4,
 ) -> LinearTraining:
-    """Start the training.
+    """A linear score learns the decisions of optimal placements, without torch.
 
     Parameters
     ----------

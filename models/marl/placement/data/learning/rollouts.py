@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned.fabric import fabric_of
 from ....subproblems.learned.placer import (
@@ -45,6 +46,10 @@ from .examples import (
 )
 
 
+@trainer(
+    methods=("learned",),
+    presets={"small": {}, "large": {"examples": 500, "epochs": 40, "updates": 200}},
+)
 def rollouts(
     seed: int,
     *,
@@ -69,7 +74,10 @@ def rollouts(
     entropy: float = 0.01,
     explore: float = 0.05,
 ) -> Rollouts:
-    """Start the training; parameters are those of `Cloning` and `Rollouts`."""
+    """Clones optimal placements, then learns what its choices lead to (ours).
+
+    Start the training; parameters are those of `Cloning` and `Rollouts`.
+    """
     cloning = (
         seed, Team(agents, order), racks, servers_per_rack, example_servers_per_rack, examples,
         examples_per_round, epochs, batch, learning_rate, held_out, check_every,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import PlacementInstance
@@ -26,17 +25,25 @@ from .column_generation import (
 )
 
 
-def alone(instance: PlacementInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the mean completion time of jobs that nobody disturbs."""
+@method(kind="relaxation", reference="alone bound (reconstructed)")
+def alone(instance: PlacementInstance) -> MethodOutcome:
+    """Every job as if it had the cluster to itself.
+
+    Return the mean completion time of jobs that nobody disturbs.
+    """
     return MethodOutcome(
         dual_bound=alone_bound(instance), certificate=PlacementCertificate(proof=Alone())
     )
 
 
-def configuration_lp(
-    instance: PlacementInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the optimum of (C1)-(C3), by column generation, with its prices as certificate.
+@method(
+    kind="relaxation",
+    reference="(C1)-(C4) (reconstructed)",
+    formulation="configuration",
+    backend="highs",
+)
+def configuration_lp(instance: PlacementInstance, limits: Limits) -> MethodOutcome:
+    """Contents of servers in fractions, by column generation with exact pricing.
 
     Raises
     ------

@@ -29,6 +29,7 @@ from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.data import Certificate
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
@@ -82,10 +83,18 @@ SLACK = 1e-7
 Columns = list[tuple[int, Contents]]
 
 
+@method(
+    kind="exact",
+    reference="(C1)-(C4), (L1)-(L7) (reconstructed)",
+    formulation="configuration",
+    backend="highs",
+)
 def price_and_close(
     instance: PlacementInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Return an optimal placement, or the best one found and a bound.
+    """Column generation, then an integer program over all contents within the gap.
+
+    Return an optimal placement, or the best one found and a bound.
 
     The bound of the linear relaxation has a certificate; that of the integer programs, when it is
     higher, is HiGHS's word.
@@ -106,10 +115,18 @@ def price_and_close(
     return _solved(instance, limits, rng, close)
 
 
+@method(
+    kind="exact",
+    reference="(C1)-(C4), (L1)-(L7), branching (reconstructed)",
+    formulation="configuration",
+    backend="highs",
+)
 def branch_and_price(
     instance: PlacementInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Return an optimal placement, or the best one found and a bound, by the tree alone.
+    """Column generation, then a tree that branches on the costs of gangs.
+
+    Return an optimal placement, or the best one found and a bound, by the tree alone.
 
     Raises
     ------

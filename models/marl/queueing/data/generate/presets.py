@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from gadgetopt.system.declaring import generator
+
 from ....subproblems.random_jobs import (
     racks_of,
     random_job,
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 FULLEST = 0.7
 
 
+@generator()
 def tiny(
     rng: np.random.Generator, *, jobs: int = 3, servers: int = 2, gpus: int = 2, slots: int = 6
 ) -> QueueingInstance:
-    """Return an instance that enumeration solves."""
+    """A few jobs, for enumeration."""
     return poisson(
         rng,
         jobs=jobs,
@@ -39,18 +42,27 @@ def tiny(
     )
 
 
+@generator()
 def quickstart(rng: np.random.Generator, *, jobs: int = 6, servers: int = 2) -> QueueingInstance:
-    """Return an instance on which the order matters and every exact method is fast."""
+    """A few jobs whose order matters.
+
+    Return an instance on which the order matters and every exact method is fast.
+    """
     return poisson(rng, jobs=jobs, servers_per_rack=servers, gpus=2, slots=12, slots_between=0.3)
 
 
+@generator()
 def paper(
     rng: np.random.Generator, *, jobs: int = 10, servers: int = 2, slots: int = 14
 ) -> QueueingInstance:
-    """Return jobs that arrive at a small cluster as a Poisson process (reconstructed)."""
+    """Jobs that arrive at a small cluster as a Poisson process (reconstructed).
+
+    Return jobs that arrive at a small cluster as a Poisson process (reconstructed).
+    """
     return poisson(rng, jobs=jobs, servers_per_rack=servers, slots=slots, slots_between=0.3)
 
 
+@generator()
 def poisson(
     rng: np.random.Generator,
     *,
@@ -66,7 +78,7 @@ def poisson(
     tasks: tuple[int, ...] = (1, 1, 2, 2, 4),
     migration: bool = True,
 ) -> QueueingInstance:
-    """Return jobs that arrive as a Poisson process and take a few slots each.
+    """Jobs that arrive as a Poisson process, on racks of equal servers.
 
     A job arrives every `slots_between` slots on average, and takes `slots_per_job` slots alone on
     average, from half to one and a half times as many. Jobs that would not end in time at half

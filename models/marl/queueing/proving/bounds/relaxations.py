@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ...instance import QueueingInstance
 from ..certificate.check import (
@@ -14,15 +13,20 @@ from ..certificate.check import (
 )
 
 
-def alone(instance: QueueingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the mean completion time of jobs that nobody disturbs and that never wait."""
+@method(kind="relaxation", reference="alone bound (reconstructed)")
+def alone(instance: QueueingInstance) -> MethodOutcome:
+    """Every job as if it had the cluster to itself.
+
+    Return the mean completion time of jobs that nobody disturbs and that never wait.
+    """
     return MethodOutcome(
         dual_bound=alone_bound(instance), certificate=QueueingCertificate(kind="alone")
     )
 
 
-def srpt(instance: QueueingInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the mean completion time on one machine, shortest remaining processing time first.
+@method(kind="relaxation", reference="SRPT relaxation (reconstructed)")
+def srpt(instance: QueueingInstance) -> MethodOutcome:
+    """The cluster as one machine, shortest remaining processing time first.
 
     The machine has all GPUs, or all CPUs, of the cluster, whichever is the better bound.
     """

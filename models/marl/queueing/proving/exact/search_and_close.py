@@ -18,6 +18,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
@@ -52,10 +53,13 @@ _CERTIFICATES = (
 )
 
 
+@method(kind="exact", reference="this project", formulation="time_slotted", backend="highs")
 def search_and_close(
     instance: QueueingInstance, limits: Limits, rng: np.random.Generator, *, rounds: int = 100
 ) -> MethodOutcome:
-    """Return an optimal plan, by rules and all plans below them, else by F3.
+    """Rules and bounds by formula; then all plans, or F3 where they are too many.
+
+    Return an optimal plan, by rules and all plans below them, else by F3.
 
     Parameters
     ----------

@@ -6,7 +6,6 @@ import pytest
 from gadgetopt.models.bgl.cache.algorithms import plain
 from gadgetopt.models.bgl.cache.algorithms.bgl import bgl
 from gadgetopt.models.bgl.cache.instance import CacheInstance, TrainingGraph
-from gadgetopt.system.result import Limits
 
 
 def drawn(seed):
@@ -39,5 +38,5 @@ def test_the_fast_algorithm_takes_the_same_order_and_evictions_as_the_printed_on
     for seed in range(24 * block, 24 * (block + 1)):
         instance = drawn(seed)
         printed = plain.bgl(instance, np.random.default_rng(seed))
-        fast = bgl(instance, Limits(), np.random.default_rng(seed)).solution
+        fast = bgl(instance, np.random.default_rng(seed)).solution
         assert fast == printed

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.marl.placement.data.generate.presets import single_tasks
@@ -43,7 +44,7 @@ def by_model(instance, route):
 
 def by_method(instance, method):
     """Return the evaluated optimum of a method, None if it proved that there is none."""
-    outcome = method(instance, LIMITS, np.random.default_rng(0))
+    outcome = called(method, instance, LIMITS, np.random.default_rng(0))
     if outcome.proved is Status.INFEASIBLE:
         return None
     return checked(instance, outcome.solution, outcome.claimed_objective)

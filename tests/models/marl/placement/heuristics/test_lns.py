@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.models.marl.placement.baselines.rules import by_rule
 from gadgetopt.models.marl.placement.data.generate import presets
@@ -21,7 +22,7 @@ def value(instance, outcome):
 
 
 def run(method, instance, seed=0, **parameters):
-    return method(instance, Limits(), np.random.default_rng(seed), **parameters)
+    return called(method, instance, Limits(), np.random.default_rng(seed), **parameters)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -53,7 +53,7 @@ def test_fixings_of_a_search_are_part_of_its_proof(monkeypatch):
     monkeypatch.setattr(module, "ALONE_FIXED_S", math.inf)  # a slow machine would ask CP-SAT
     with_fixings = 0
     for seed in range(80):
-        outcome = branch_and_bound(random_instance(seed), Limits(time_s=30), RNG)
+        outcome = branch_and_bound(random_instance(seed), Limits(time_s=30))
         if outcome.certificate is not None and outcome.certificate.fixings:
             with_fixings += 1
             assert check_bound(random_instance(seed), outcome.certificate) == outcome.dual_bound

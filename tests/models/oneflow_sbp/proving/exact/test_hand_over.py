@@ -39,7 +39,7 @@ def test_solver_and_cases_agree_with_enumeration_whoever_closes(monkeypatch):
     for seed in range(60):
         instance = random_instance(seed)
         optimum = brute_force(instance)
-        outcome = branch_and_bound(instance, Limits(time_s=30), RNG, most_sums=1)
+        outcome = branch_and_bound(instance, Limits(time_s=30), most_sums=1)
         if optimum is None:
             assert outcome.proved is Status.INFEASIBLE
             continue
@@ -69,7 +69,7 @@ def test_a_large_model_is_not_handed_over(monkeypatch):
     monkeypatch.setattr(module, "ALONE_FIXED_S", 0.0)
     monkeypatch.setattr(module, "ALONE_S", 0.0)
     monkeypatch.setattr(module, "MOST_LABEL_PAIRS", 10)
-    outcome = branch_and_bound(capped(2), Limits(time_s=1), RNG)
+    outcome = branch_and_bound(capped(2), Limits(time_s=1))
     assert outcome.formulation is None
     assert outcome.certificate is not None
 
@@ -77,7 +77,7 @@ def test_a_large_model_is_not_handed_over(monkeypatch):
 @pytest.mark.parametrize("seed", range(20))
 def test_labels_of_a_solution_cost_what_the_evaluator_says(seed):
     instance = random_instance(seed).model_copy(update={"memory_limit_bytes": None})
-    solution = compiler_greedy(instance, Limits(), RNG).solution
+    solution = compiler_greedy(instance).solution
     graph = label_graph(instance)
     if solution is not None and graph.exact:
         labels = graph.labels_of(solution)
@@ -92,6 +92,6 @@ def test_a_first_bound_out_of_time_leaves_a_plan(monkeypatch, limited):
         raise module.OutOfTime
 
     monkeypatch.setattr(module._Search, "_add", expired)
-    outcome = branch_and_bound(instance, Limits(time_s=30), RNG)
+    outcome = branch_and_bound(instance, Limits(time_s=30))
     assert evaluate(instance, outcome.solution).feasible
     assert outcome.dual_bound is None

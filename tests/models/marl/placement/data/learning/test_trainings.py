@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.marl.placement.algorithms.learned import learned
-from gadgetopt.models.marl.placement.data.learning import TRAINERS
 from gadgetopt.models.marl.placement.data.learning.actor_critic import actor_critic
 from gadgetopt.models.marl.placement.data.learning.examples import (
     Lessons,
@@ -31,7 +30,7 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("trainer", TRAINERS, ids=lambda t: t.name)
+@pytest.mark.parametrize("trainer", problem("marl_placement").trainers, ids=lambda t: t.name)
 def test_stopped_after_every_round_it_ends_with_the_same_policy(trainer, tmp_path):
     if trainer.name != "linear":
         pytest.importorskip("torch")

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.models.marl.queueing.instance import QueueingInstance
 from gadgetopt.models.marl.queueing.proving.bounds.relaxations import (
@@ -46,7 +47,7 @@ def cluster(*jobs, servers=1, slots=20):
 
 
 def bounds(instance):
-    found = [method(instance, Limits(), None) for method in (alone, srpt)]
+    found = [called(method, instance, Limits(), None) for method in (alone, srpt)]
     for outcome in found:
         assert check_bound(instance, outcome.certificate) == outcome.dual_bound
     return [outcome.dual_bound for outcome in found]
