@@ -33,6 +33,7 @@ from gadgetopt.models.marl.placement.data.learning.examples import (
 from gadgetopt.models.marl.placement.data.learning.linear import linear
 from gadgetopt.models.marl.placement.data.learning.rollouts import rollouts
 from gadgetopt.models.marl.placement.evaluate import evaluate
+from gadgetopt.models.marl.placement.heuristics.learned_variants import learned_lookahead
 from gadgetopt.models.marl.placement.heuristics.lns import lns
 from gadgetopt.models.marl.placement.heuristics.local_search import local_search
 from gadgetopt.models.marl.placement.instance import PlacementInstance
@@ -139,15 +140,13 @@ def _methods(seeds: int, folder: Path) -> Iterator[tuple[str, Run, int]]:
     for name in POLICIES:
         yield (
             f"learned: {name}",
-            lambda i, s, n=name: learned(
-                i, Limits(), rng(s), policy=str(_file(folder, n, s))
-            ),
+            lambda i, s, n=name: learned(i, Limits(), policy=str(_file(folder, n, s))),
             seeds,
         )  # fmt: skip
     yield (
         f"learned: rollouts, lookahead {LOOKAHEAD} ({min(LOOKAHEAD_SEEDS, seeds)} seeds)",
-        lambda i, s: learned(
-            i, Limits(), rng(s), policy=str(_file(folder, "rollouts", s)), lookahead=LOOKAHEAD
+        lambda i, s: learned_lookahead(
+            i, Limits(), policy=str(_file(folder, "rollouts", s)), lookahead=LOOKAHEAD
         ),
         min(LOOKAHEAD_SEEDS, seeds),
     )

@@ -11,6 +11,7 @@ Each room declares its own parts. The paper:
 
 Ours:
 
+- `heuristics`: the auto-parallel search with steps changed
 - `proving`: certificates; memory priced in, reparametrisation; elimination, and branch and bound
 - `data`: networks in training, and those of ONNX files
 - `pictures`: plans, their edges, memory, phases
@@ -49,4 +50,13 @@ PROBLEM = Problem(
         "megatron",
         "branch_and_bound",
     ),
+    renamed={
+        "auto_parallel:reduce=true": "auto_parallel",
+        "auto_parallel:reduce": "neighbourhoods",
+        "auto_parallel:start": "neighbourhoods",
+        **{
+            f"auto_parallel:{name}": "auto_parallel_tuned"
+            for name in ("most_merged", "ring", "reserve")
+        },
+    },
 )

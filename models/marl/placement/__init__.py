@@ -49,4 +49,10 @@ PROBLEM = Problem(
         "lns",
         "price_and_close",
     ),
+    renamed={
+        "learned:order=trained": "learned",
+        "learned:order": "learned_order",
+        "learned:samples": "learned_sampled",
+        "learned:lookahead": "learned_lookahead",
+    },
 )

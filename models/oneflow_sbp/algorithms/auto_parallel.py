@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
+from typing import Literal
 
 import numpy as np
 
@@ -21,8 +22,15 @@ from .inference import signatures_of
 from .neighbourhood import feasible_start, improve
 from .reduction import Reduction
 
+Memory = Literal["off", "slight", "moderate", "heavy", "adaptive"]
 #: Weights of a byte of memory against a byte moved.
-WEIGHTS = {"off": 0.0, "slight": 0.4, "moderate": 4.3, "heavy": 11.0, "adaptive": 0.0}
+WEIGHTS: dict[Memory, float] = {
+    "off": 0.0,
+    "slight": 0.4,
+    "moderate": 4.3,
+    "heavy": 11.0,
+    "adaptive": 0.0,
+}
 #: Of the adaptive weight: its first value above 0, and its last.
 _FLOOR, _CEILING = 0.1, 22.0
 #: From this excess over the memory that is available the weight goes to its last value at once.
@@ -34,19 +42,13 @@ def auto_parallel(
     instance: OneFlowSbpInstance,
     limits: Limits,
     *,
-    memory: str = "adaptive",
-    reduce: bool = True,
-    most_merged: int = 100,
-    start: str = "first",
-    ring: int = 3,
-    reserve: float = 1.04 * 1.06,
+    memory: Memory = "adaptive",
 ) -> MethodOutcome:
     r"""Eliminations and merging, then search of neighbourhoods; memory by weight.
 
     Return the best signatures of OneFlow's auto-parallel search.
 
-    Without shared boxing and with the parameters' defaults it is the same result as `plain`,
-    tested.
+    Without shared boxing and with adaptive memory it is the same result as `plain`, tested.
 
     1. Costs of operators, of conversions, and a constant for every conversion that moves anything
        (`costs.wait`) make a graph of tables; a byte of memory is added with a weight.
@@ -72,6 +74,16 @@ def auto_parallel(
     limits : Limits
     memory : "off", "slight", "moderate", "heavy" or "adaptive"
         Weight of memory: 0, 0.4, 4.3, 11, or as step 6 says.
+    """
+    return search(instance, limits, memory, Steps())
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the search does, and its constants.
+
+    Attributes
+    ----------
     reduce : bool
         Steps 2 and 5.
     most_merged : int
@@ -83,16 +95,30 @@ def auto_parallel(
     reserve : float
         The memory that is available is the limit divided by this.
     """
+
+    reduce: bool = True
+    most_merged: int = 100
+    start: Literal["first", "greedy"] = "first"
+    ring: int = 3
+    reserve: float = 1.04 * 1.06
+
+    def __post_init__(self) -> None:
+        if self.most_merged < 0 or not 0 <= self.ring <= 6:
+            raise ModelRefused("most_merged, ring: expected at least 0, and at most 6 neighbours")
+        if not self.reserve >= 1:
+            raise ModelRefused(f"reserve: {self.reserve}, expected at least 1")
+
+
+def search(
+    instance: OneFlowSbpInstance, limits: Limits, memory: Memory, steps: Steps
+) -> MethodOutcome:
+    """Return the best signatures of the search with these steps."""
     clock = Clock(limits)
-    if most_merged < 0 or not 0 <= ring <= 6:
-        raise ModelRefused("most_merged, ring: expected at least 0, and at most 6 neighbours")
-    if not reserve >= 1:
-        raise ModelRefused(f"reserve: {reserve}, expected at least 1")
     with clock.phase("tables"):
         graph = label_graph(instance)
-    run = _Run(instance, graph, clock, reduce, most_merged, start, ring)
+    run = _Run(instance, graph, clock, steps)
     limit = instance.memory_limit_bytes
-    available = None if limit is None else limit / reserve
+    available = None if limit is None else limit / steps.reserve
     weight = WEIGHTS[memory]
     best: tuple[int, list[int]] | None = None
     weights = []
@@ -140,13 +166,10 @@ class _Run:
         instance: OneFlowSbpInstance,
         graph: LabelGraph,
         clock: Clock,
-        reduce: bool,
-        most_merged: int,
-        start: str,
-        ring: int,
+        steps: Steps,
     ):
         self.instance, self.graph, self.clock = instance, graph, clock
-        self.reduce, self.most_merged, self.start, self.ring = reduce, most_merged, start, ring
+        self.steps = steps
         self.groups = len(instance.placements)
         self.nodes_left = len(graph.domains)
 
@@ -154,16 +177,16 @@ class _Run:
         """Return labels of all nodes by their positions, None if no feasible ones were found."""
         clock = self.clock
         reduced = Reduction(self._weighted(weight))
-        if self.reduce:
+        if self.steps.reduce:
             with clock.phase("reduction"):
-                reduced.reduce(self.most_merged, lambda: clock.expired)
+                reduced.reduce(self.steps.most_merged, lambda: clock.expired)
         self.nodes_left = len(reduced.costs)
         with clock.phase("start"):
             labels = self._start(reduced)
         if labels is None:
             return None
         with clock.phase("neighbourhoods"):
-            labels = improve(reduced, labels, self.ring, lambda: clock.expired)
+            labels = improve(reduced, labels, self.steps.ring, lambda: clock.expired)
         found = reduced.unfolded(labels)
         return found if self.graph.value(found) < FORBIDDEN else None
 
@@ -191,7 +214,7 @@ class _Run:
 
     def _start(self, reduced: Reduction) -> dict[int, int] | None:
         labels = dict.fromkeys(reduced.costs, 0)
-        if self.start == "greedy" and not self.reduce:
+        if self.steps.start == "greedy" and not self.steps.reduce:
             labels = self._greedy(labels) or labels
         if reduced.value(labels) < FORBIDDEN:
             return labels

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
 
 from ..instance import CacheInstance
-from ..subproblems.intervals import intervals_of, solution_of
 from ..subproblems.replay import replay
-from ..subproblems.sequences import Proximity, fewest_sequences, graph_of
-from ..subproblems.sweep import keep_earliest_ends
+from ..subproblems.sequences import MOST_SEQUENCES, proximity_order
 
 
 @method(kind="heuristic", reference="BGL, section 3.2 (recalled)")
@@ -23,15 +18,13 @@ def bgl(
     rng: np.random.Generator,
     *,
     sequences: int = 0,
-    most_sequences: int = 10,
-    tolerance: float = 1.0,
-    policy: Literal["fifo", "lru", "lfu", "belady"] = "fifo",
+    most_sequences: int = MOST_SEQUENCES,
 ) -> MethodOutcome:
     r"""Training nodes by breadth-first sequences in turn, features in a FIFO cache.
 
     Return the order of BGL with its cache (recalled; details reconstructed).
 
-    With one cache, unit sizes and the parameters' defaults it is the same result as `plain`,
+    With one cache, unit sizes and `sequences` to be found it is the same result as `plain`,
     tested.
 
     1. Breadth-first sequences of the training nodes from random roots, circularly shifted.
@@ -47,13 +40,9 @@ def bgl(
     rng : numpy.random.Generator
         Roots and shifts.
     sequences : int, default 0
-        Their number; 0 chooses it.
+        Their number; 0: step 2 finds it.
     most_sequences : int, default 10
         Most sequences that are tried.
-    tolerance : float, default 1
-        Times :math:`\sqrt{bw} / n`, the error that is allowed.
-    policy : "fifo", "lru", "lfu" or "belady", default "fifo"
-        "belady" is the offline optimum for the order, for unit sizes and equal weights.
 
     Notes
     -----
@@ -64,18 +53,5 @@ def bgl(
     ModelRefused
         If there is no graph, or the order is given.
     """
-    proximity = Proximity(graph_of(instance), instance.batch_size)
-    if sequences > 0:
-        order = proximity.order(sequences, rng)
-        error = proximity.shuffling_error(order, rng)
-    else:
-        allowed = tolerance * proximity.allowed_error()
-        order, sequences, error = fewest_sequences(proximity, most_sequences, allowed, rng)
-    notes = {"sequences": sequences, "shuffling_error": error}
-    if policy != "belady":
-        return MethodOutcome(solution=replay(instance, order, policy), notes=notes)
-    if not (instance.unit_sizes and instance.unit_weights) or instance.host_capacity:
-        raise ModelRefused("policy: belady needs unit sizes, equal weights and one cache")
-    intervals = intervals_of(instance.batches(tuple(order)))
-    kept = keep_earliest_ends(intervals, instance.capacity)
-    return MethodOutcome(solution=solution_of(instance, order, kept, intervals), notes=notes)
+    order, notes = proximity_order(instance, rng, sequences, most_sequences)
+    return MethodOutcome(solution=replay(instance, order, "fifo"), notes=notes)

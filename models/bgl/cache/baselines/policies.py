@@ -13,7 +13,7 @@ from gadgetopt.system.result import MethodOutcome
 from ..instance import CacheInstance
 from ..subproblems.ordering import heavy_path, overlaps
 from ..subproblems.replay import Policy, replay, static
-from ..subproblems.sequences import Proximity, graph_of
+from ..subproblems.sequences import proximity_order
 
 Order = Literal["given", "random", "path", "proximity"]
 
@@ -41,7 +41,7 @@ def fifo(
         That of the file; a uniform shuffle; a heavy path through the overlaps of fixed batches;
         breadth-first sequences of the training nodes.
     sequences : int, default 1
-        For the order "proximity".
+        For the order "proximity"; 0: as many as `bgl` takes.
     """
     return _replayed(instance, rng, "fifo", order, sequences)
 
@@ -132,7 +132,7 @@ def order_of(
         return rng.permutation(count).tolist()
     if order == "path":
         return heavy_path(overlaps(instance.requests), 0)
-    return Proximity(graph_of(instance), instance.batch_size).order(sequences, rng)
+    return proximity_order(instance, rng, sequences)[0]
 
 
 def _replayed(

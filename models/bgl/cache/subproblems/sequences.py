@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ from gadgetopt.numbers.arrays import Ints
 
 from ..instance import CacheInstance, TrainingGraph
 
+#: Sequences that are tried at most, if their number is to be found.
+MOST_SEQUENCES = 10
 #: Uniform shuffles whose mean distance is taken off.
 _SHUFFLES = 20
 
@@ -126,6 +129,37 @@ class Proximity:
         r"""Return :math:`\sqrt{bw} / n`, the shuffling error below which training converges."""
         n = len(self.graph.train_nodes)
         return math.sqrt(self.batch_size * self.graph.workers) / n
+
+
+def proximity_order(
+    instance: CacheInstance,
+    rng: np.random.Generator,
+    sequences: int = 0,
+    most_sequences: int = MOST_SEQUENCES,
+    tolerance: float = 1.0,
+) -> tuple[list[int], dict[str, Any]]:
+    r"""Return the proximity-aware order of an instance, and notes on it.
+
+    Parameters
+    ----------
+    sequences, most_sequences : int
+        How many sequences; 0: the fewest, at most so many, whose shuffling error is allowed.
+    tolerance : float
+        Times :math:`\sqrt{bw} / n`, the error that is allowed.
+
+    Raises
+    ------
+    ModelRefused
+        If there is no graph, or the order is given.
+    """
+    proximity = Proximity(graph_of(instance), instance.batch_size)
+    if sequences > 0:
+        order = proximity.order(sequences, rng)
+        error = proximity.shuffling_error(order, rng)
+    else:
+        allowed = tolerance * proximity.allowed_error()
+        order, sequences, error = fewest_sequences(proximity, most_sequences, allowed, rng)
+    return order, {"sequences": sequences, "shuffling_error": error}
 
 
 def fewest_sequences(

@@ -17,15 +17,18 @@ from ...subproblems.orders import in_order
 from ..instance import PlacementInstance, PlacementSolution
 
 
-def marl(instance: PlacementInstance, policy: str = "") -> PlacementSolution | None:
+def marl(
+    instance: PlacementInstance, policy: str = "", agents: int = 0
+) -> PlacementSolution | None:
     """Return where a policy puts every task; None if some job has no room (no migration)."""
     scorer, team = read_scorer(policy, "marl_placement")
+    agents = agents or team.agents
     # the servers are split into as many partitions as there are agents
-    cluster = Watch(Occupancy(instance), fabric_of(instance, team.agents))
+    cluster = Watch(Occupancy(instance), fabric_of(instance, agents))
     # a job arrives at one agent, in turn
     jobs = instance.jobs
     by_arrival = sorted(range(len(jobs)), key=lambda j: (jobs[j].arrival_s, j))
-    agent = {j: turn % team.agents for turn, j in enumerate(by_arrival)}
+    agent = {j: turn % agents for turn, j in enumerate(by_arrival)}
     for j in in_order(instance, team.order):
         cluster.begin(j)
         for _ in range(jobs[j].num_tasks):

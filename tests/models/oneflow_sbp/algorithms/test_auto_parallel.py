@@ -7,15 +7,21 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.oneflow_sbp.algorithms.auto_parallel import auto_parallel
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.algorithms.neighbourhood import feasible_start, improve
 from gadgetopt.models.oneflow_sbp.algorithms.reduction import Reduction
 from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
+from gadgetopt.models.oneflow_sbp.heuristics.search_variants import (
+    auto_parallel_tuned,
+    neighbourhoods,
+)
 from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN, LabelGraph
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)
@@ -128,9 +134,9 @@ def test_it_lies_between_the_optimum_and_the_compilers_pass(preset, parameters):
     instance = getattr(presets, preset)(RNG, **parameters)
     best = elimination(instance, Limits()).claimed_objective
     greedy = value(instance, compiler_greedy(instance))
-    for options in ({}, {"reduce": False, "start": "greedy"}, {"reduce": False, "ring": 0}):
-        assert best <= value(instance, run(instance, **options))
-    assert value(instance, run(instance, reduce=False, start="greedy")) <= greedy
+    assert best <= value(instance, run(instance))
+    assert best <= value(instance, neighbourhoods(instance, Limits(), start="first", ring=0))
+    assert best <= value(instance, neighbourhoods(instance, Limits())) <= greedy
 
 
 def test_h1_all_nodes_are_eliminated_and_the_result_is_optimal():
@@ -172,4 +178,26 @@ def test_too_little_memory_gives_no_solution():
 @pytest.mark.parametrize("parameters", [{"most_merged": -1}, {"ring": 7}, {"reserve": 0.5}])
 def test_wrong_options_are_refused(parameters):
     with pytest.raises(ModelRefused):
-        run(presets.mlp_train(RNG), **parameters)
+        auto_parallel_tuned(presets.mlp_train(RNG), Limits(), **parameters)
+
+
+def test_other_constants_are_those_of_the_search():
+    for seed in range(5):
+        instance = presets.paper(np.random.default_rng(seed), layers=3)
+        own = run(instance)
+        same = auto_parallel_tuned(instance, Limits(), most_merged=100, reserve=1.04 * 1.06)
+        assert same.solution == own.solution
+        assert same.notes == own.notes
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("auto_parallel:reduce=false:start=greedy", "neighbourhoods"),
+        ("auto_parallel:reduce=true", "auto_parallel"),
+        ("auto_parallel:memory=off:ring=2", "auto_parallel_tuned"),
+    ],
+)
+def test_a_former_spelling_says_what_it_is_called_now(former, now):
+    with pytest.raises(InputError, match=f"is now the method '{now}'"):
+        find_method(problem("oneflow_sbp"), former)

@@ -38,6 +38,7 @@ from .cloning import (
     tensors,
 )
 from .examples import (
+    READERS,
     Batch,
     draw,
     placed,
@@ -45,7 +46,7 @@ from .examples import (
 
 
 @trainer(
-    methods=("learned",),
+    methods=READERS,
     presets={
         "small": {},
         "scratch": {"epochs": 0, "updates": 200},

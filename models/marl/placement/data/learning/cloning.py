@@ -24,6 +24,7 @@ from ....subproblems.learned.policies import (
 from ....subproblems.orders import Order
 from ...instance import PlacementInstance
 from .examples import (
+    READERS,
     Lessons,
     excess,
     held_out_batches,
@@ -33,7 +34,7 @@ from .examples import (
 _WEIGHTS = 3 * 10**9
 
 
-@trainer(methods=("learned",), presets={"small": {}, "large": {"examples": 500, "epochs": 40}})
+@trainer(methods=READERS, presets={"small": {}, "large": {"examples": 500, "epochs": 40}})
 def clone(
     seed: int,
     *,

@@ -22,6 +22,7 @@ from ....subproblems.learned.policies import (
 from ....subproblems.learned.sight import SERVER_FEATURES
 from ....subproblems.orders import Order
 from .examples import (
+    READERS,
     Batch,
     Lessons,
     excess,
@@ -32,7 +33,7 @@ from .examples import (
 _RIDGE = 1e-4
 
 
-@trainer(methods=("learned",), presets={"small": {}})
+@trainer(methods=READERS, presets={"small": {}})
 def linear(
     seed: int,
     *,

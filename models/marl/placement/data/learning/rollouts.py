@@ -40,6 +40,7 @@ from .cloning import (
     tensors,
 )
 from .examples import (
+    READERS,
     Batch,
     draw,
     placed,
@@ -47,7 +48,7 @@ from .examples import (
 
 
 @trainer(
-    methods=("learned",),
+    methods=READERS,
     presets={"small": {}, "large": {"examples": 500, "epochs": 40, "updates": 200}},
 )
 def rollouts(

@@ -19,28 +19,18 @@ RNG = np.random.default_rng
 
 
 def objective(instance, **parameters):
-    outcome = learned(instance, Limits(), RNG(0), **parameters)
+    outcome = learned(instance, Limits(), **parameters)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible
     return evaluation.objective
 
 
-def test_no_placement_beats_the_optimum_and_trying_more_is_never_worse():
+def test_no_placement_beats_the_optimum():
     for seed in range(5):
         instance = leaf_spine(RNG(seed), jobs=8, servers_per_rack=2)
         best = evaluate(instance, price_and_close(instance, Limits(), RNG(0)).solution).objective
-        plain = objective(instance)
-        assert best <= plain
-        assert best <= objective(instance, samples=5) <= plain
-        assert best <= objective(instance, lookahead=3)
-        assert best <= objective(instance, agents=1, order="srpt")
-
-
-def test_the_best_of_several_continuations_is_no_worse_than_the_policys_own():
-    # Each choice is the start of the best of several endings, the policy's own among them.
-    for seed in range(5):
-        instance = leaf_spine(RNG(seed), jobs=8, servers_per_rack=2)
-        assert objective(instance, lookahead=2) <= objective(instance)
+        assert best <= objective(instance)
+        assert best <= objective(instance, agents=1)
 
 
 def test_other_clusters_than_those_of_the_training_are_placed():
@@ -50,7 +40,7 @@ def test_other_clusters_than_those_of_the_training_are_placed():
 
 def test_a_time_limit_leaves_no_half_placement():
     instance = leaf_spine(RNG(0), jobs=60, servers_per_rack=20)
-    outcome = learned(instance, Limits(time_s=1e-9), RNG(0))
+    outcome = learned(instance, Limits(time_s=1e-9))
     assert outcome.limit_hit == "time_s"
     assert outcome.solution is None
 
@@ -69,7 +59,7 @@ def test_a_policy_with_wrong_parameters_has_its_line(tmp_path, change, line):
     path = tmp_path / "p.npz"
     write_arrays(path, About(**about), known.arrays)
     with pytest.raises(InputError) as error:
-        learned(tiny(RNG(0)), Limits(), RNG(0), policy=str(path))
+        learned(tiny(RNG(0)), Limits(), policy=str(path))
     assert str(error.value) == f"{path}: {line}"
 
 
@@ -77,7 +67,7 @@ def test_a_policy_without_its_arrays_has_its_line(tmp_path):
     path = tmp_path / "p.npz"
     write_arrays(path, read_arrays(SHIPPED, "marl_placement").about, {})
     with pytest.raises(InputError, match="missing, expected an array"):
-        learned(tiny(RNG(0)), Limits(), RNG(0), policy=str(path))
+        learned(tiny(RNG(0)), Limits(), policy=str(path))
 
 
 def test_a_bad_policy_ends_the_command_with_one_line_and_2(cli, root, tmp_path):
@@ -90,4 +80,4 @@ def test_a_bad_policy_ends_the_command_with_one_line_and_2(cli, root, tmp_path):
 
 def test_negative_agents_have_their_line():
     with pytest.raises(InputError, match="agents: -1, expected at least 0"):
-        learned(tiny(RNG(0)), Limits(), RNG(0), agents=-1)
+        learned(tiny(RNG(0)), Limits(), agents=-1)

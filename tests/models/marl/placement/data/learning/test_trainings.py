@@ -42,7 +42,7 @@ def test_stopped_after_every_round_it_ends_with_the_same_policy(trainer, tmp_pat
         pass
     assert whole.read_bytes() == parts.read_bytes()
     instance = draw(np.random.default_rng(0), 2, 2)
-    placed = learned(instance, Limits(), np.random.default_rng(0), policy=str(whole))
+    placed = learned(instance, Limits(), policy=str(whole))
     assert placed.solution is not None
 
 

@@ -1,0 +1,68 @@
+"""Variants of BGL's caching: each changes one step of the paper's algorithm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
+
+from ..instance import CacheInstance
+from ..subproblems.intervals import intervals_of, solution_of
+from ..subproblems.replay import replay
+from ..subproblems.sequences import MOST_SEQUENCES, proximity_order
+from ..subproblems.sweep import keep_earliest_ends
+
+
+@method(kind="heuristic", reference="BGL, one step changed (reconstructed)")
+def bgl_belady(
+    instance: CacheInstance,
+    rng: np.random.Generator,
+    *,
+    sequences: int = 0,
+    most_sequences: int = MOST_SEQUENCES,
+) -> MethodOutcome:
+    """BGL's order, and Belady's rule in place of the FIFO cache.
+
+    The best that any cache can do with the order. Parameters are those of `bgl`.
+
+    Raises
+    ------
+    ModelRefused
+        As `bgl`; or if sizes or weights differ, or there is a host's cache.
+    """
+    order, notes = proximity_order(instance, rng, sequences, most_sequences)
+    if not (instance.unit_sizes and instance.unit_weights) or instance.host_capacity:
+        raise ModelRefused("Belady's rule needs unit sizes, equal weights and one cache")
+    intervals = intervals_of(instance.batches(tuple(order)))
+    kept = keep_earliest_ends(intervals, instance.capacity)
+    return MethodOutcome(solution=solution_of(instance, order, kept, intervals), notes=notes)
+
+
+@method(kind="heuristic", reference="BGL, one step changed (reconstructed)")
+def bgl_tolerance(
+    instance: CacheInstance,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = 10.0,
+    most_sequences: int = MOST_SEQUENCES,
+) -> MethodOutcome:
+    r"""BGL with another limit on the shuffling error.
+
+    Parameters
+    ----------
+    tolerance : float, default 10
+        Times :math:`\sqrt{bw} / n`, the error that is allowed; 1 is the paper's.
+    most_sequences : int, default 10
+        As of `bgl`.
+
+    Raises
+    ------
+    ModelRefused
+        As `bgl`.
+    """
+    order, notes = proximity_order(
+        instance, rng, most_sequences=most_sequences, tolerance=tolerance
+    )
+    return MethodOutcome(solution=replay(instance, order, "fifo"), notes=notes)

@@ -1,0 +1,126 @@
+"""Variants of the learned scheduler: each changes one step of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...subproblems.learned.placer import after, likeliest, likeliest_of, sampled
+from ...subproblems.occupancy import Occupancy
+from ...subproblems.orders import Order
+from ..algorithms.learned import Schedulers, outcome_of
+from ..instance import PlacementInstance
+
+
+@method(kind="heuristic", reference="learned, one step changed", files=("policy",))
+def learned_order(
+    instance: PlacementInstance,
+    limits: Limits,
+    *,
+    policy: str = "",
+    agents: int = 0,
+    order: Order = "fifo",
+) -> MethodOutcome:
+    """The learned scheduler on jobs in another order than in training.
+
+    Parameters are those of `learned`, and the order.
+    """
+    clock = Clock(limits)
+    schedulers = replace(Schedulers.of(instance, policy, agents), order=order)
+    occupancy, missing = schedulers.placed(likeliest, clock)
+    return outcome_of(None if missing is not None else occupancy, missing, clock)
+
+
+@method(kind="heuristic", reference="learned, one step changed", files=("policy",))
+def learned_sampled(
+    instance: PlacementInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    policy: str = "",
+    agents: int = 0,
+    samples: int = 8,
+) -> MethodOutcome:
+    """The best of several placements that are drawn from the learned policy.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws all placements but the first, which is that of `learned`.
+    policy, agents
+        As of `learned`.
+    samples : int
+        Placements, at least 1.
+    """
+    if samples < 1:
+        raise InputError(f"samples: {samples}, expected at least 1")
+    clock = Clock(limits)
+    schedulers = Schedulers.of(instance, policy, agents)
+    best: Occupancy | None = None
+    missing: int | None = None
+    for k in range(samples):
+        choose = likeliest if k == 0 else sampled(rng)
+        occupancy, unplaced = schedulers.placed(choose, clock, ask_at_once=k > 0)
+        if unplaced is not None:
+            missing = unplaced
+        elif best is None or occupancy.total() < best.total():
+            best = occupancy
+        if clock.expired:
+            break
+    return outcome_of(best, missing, clock)
+
+
+@method(kind="heuristic", reference="rollout algorithm on learned", files=("policy",))
+def learned_lookahead(
+    instance: PlacementInstance,
+    limits: Limits,
+    *,
+    policy: str = "",
+    agents: int = 0,
+    lookahead: int = 3,
+) -> MethodOutcome:
+    """The learned scheduler, which tries how several choices of each task end.
+
+    Parameters
+    ----------
+    policy, agents
+        As of `learned`.
+    lookahead : int
+        Of so many likeliest choices of a task, at least 1, the one is taken after which the policy
+        ends best.
+    """
+    if lookahead < 1:
+        raise InputError(f"lookahead: {lookahead}, expected at least 1")
+    clock = Clock(limits)
+    schedulers = Schedulers.of(instance, policy, agents)
+    occupancy, missing = schedulers.placed(_Lookahead(schedulers, lookahead, clock), clock)
+    return outcome_of(None if missing is not None else occupancy, missing, clock)
+
+
+class _Lookahead:
+    """Takes of the likeliest choices the one after which the policy ends best."""
+
+    def __init__(self, schedulers: Schedulers, number: int, clock: Clock):
+        self.schedulers, self.number, self.clock = schedulers, number, clock
+        self.path: list[int] = []
+
+    def __call__(self, logits: Floats, *_: object) -> int:
+        tried = likeliest_of(logits, self.number)
+        if len(tried) > 1 and not self.clock.expired:
+            tried.sort(key=self._end_s)
+        self.path.append(tried[0])
+        return tried[0]
+
+    def _end_s(self, choice: int) -> float:
+        by = self.schedulers
+        path = [*self.path, choice]
+        occupancy = after(by.instance, by.fabric, by.scorer, by.order, path)
+        # A job without room is worse than any that is slow.
+        return occupancy.total() if all(occupancy.servers_of) else np.inf
