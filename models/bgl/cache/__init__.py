@@ -40,10 +40,8 @@ PROBLEM = Problem(
     default_method="order_search",
     default_methods=("bgl", "fifo", "lru", "static_frequency", "path_order", "order_search"),
     renamed={
-        "bgl:policy=lru": "lru:order=proximity:sequences=0",
-        "bgl:policy=lfu": "lfu:order=proximity:sequences=0",
-        "bgl:policy=belady": "bgl_belady",
-        "bgl:policy": "bgl",
+        "bgl:policy=fifo": "bgl",
+        "bgl:policy": "bgl_policy",
         "bgl:tolerance": "bgl_tolerance",
     },
 )

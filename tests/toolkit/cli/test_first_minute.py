@@ -61,7 +61,7 @@ def test_a_theorem_under_several_assumptions_is_listed_once(cli):
 
 def test_choices_of_parameters_of_methods_and_presets_are_listed(cli):
     out = cli("list", "bgl_cache")[1]
-    assert "policy=fifo (fifo or lru or lfu or belady)" in out
+    assert "policy=lru (lru or lfu or belady)" in out
     assert "order=free (free or given)" in out
     assert "order=given (given or free)" in out
 

@@ -41,7 +41,7 @@ def fifo(
         That of the file; a uniform shuffle; a heavy path through the overlaps of fixed batches;
         breadth-first sequences of the training nodes.
     sequences : int, default 1
-        For the order "proximity"; 0: as many as `bgl` takes.
+        For the order "proximity".
     """
     return _replayed(instance, rng, "fifo", order, sequences)
 

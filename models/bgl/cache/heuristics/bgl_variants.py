@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
@@ -16,25 +18,33 @@ from ..subproblems.sweep import keep_earliest_ends
 
 
 @method(kind="heuristic", reference="BGL, one step changed (reconstructed)")
-def bgl_belady(
+def bgl_policy(
     instance: CacheInstance,
     rng: np.random.Generator,
     *,
+    policy: Literal["lru", "lfu", "belady"] = "lru",
     sequences: int = 0,
     most_sequences: int = MOST_SEQUENCES,
 ) -> MethodOutcome:
-    """BGL's order, and Belady's rule in place of the FIFO cache.
+    """BGL's order, and another cache than FIFO.
 
-    The best that any cache can do with the order. Parameters are those of `bgl`.
+    Parameters
+    ----------
+    policy : "lru", "lfu" or "belady", default "lru"
+        "belady" is the best that any cache can do with the order.
+    sequences, most_sequences : int
+        As of `bgl`.
 
     Raises
     ------
     ModelRefused
-        As `bgl`; or if sizes or weights differ, or there is a host's cache.
+        As `bgl`; for "belady" also if sizes or weights differ, or there is a host's cache.
     """
     order, notes = proximity_order(instance, rng, sequences, most_sequences)
+    if policy != "belady":
+        return MethodOutcome(solution=replay(instance, order, policy), notes=notes)
     if not (instance.unit_sizes and instance.unit_weights) or instance.host_capacity:
-        raise ModelRefused("Belady's rule needs unit sizes, equal weights and one cache")
+        raise ModelRefused("policy: belady needs unit sizes, equal weights and one cache")
     intervals = intervals_of(instance.batches(tuple(order)))
     kept = keep_earliest_ends(intervals, instance.capacity)
     return MethodOutcome(solution=solution_of(instance, order, kept, intervals), notes=notes)

@@ -5,10 +5,9 @@ import pytest
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.bgl.cache.algorithms.bgl import bgl
-from gadgetopt.models.bgl.cache.baselines.policies import lfu, lru
 from gadgetopt.models.bgl.cache.data.generate.presets import geometric, paper, quickstart
 from gadgetopt.models.bgl.cache.evaluate import evaluate
-from gadgetopt.models.bgl.cache.heuristics.bgl_variants import bgl_belady, bgl_tolerance
+from gadgetopt.models.bgl.cache.heuristics.bgl_variants import bgl_policy, bgl_tolerance
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem
 
@@ -25,13 +24,12 @@ def cost(instance, outcome):
 @pytest.mark.parametrize("seed", range(5))
 def test_belady_is_the_best_of_all_caches_on_the_same_order(seed, sequences):
     instance = paper(RNG(seed), caves=10)
-    best = bgl_belady(instance, RNG(seed), sequences=sequences)
-    fifo = bgl(instance, RNG(seed), sequences=sequences)
-    assert best.notes == fifo.notes
-    others = [
-        rule(instance, RNG(seed), order="proximity", sequences=sequences) for rule in (lru, lfu)
-    ]
-    for other in (fifo, *others):
+    best, lru, lfu = (
+        bgl_policy(instance, RNG(seed), policy=policy, sequences=sequences)
+        for policy in ("belady", "lru", "lfu")
+    )
+    for other in (bgl(instance, RNG(seed), sequences=sequences), lru, lfu):
+        assert best.notes == other.notes
         assert best.solution.order == other.solution.order
         assert cost(instance, best) <= cost(instance, other)
 
@@ -54,17 +52,17 @@ def test_the_limit_of_the_paper_is_the_tolerance_1():
 
 def test_an_instance_without_a_graph_is_refused():
     with pytest.raises(ModelRefused, match="graph: missing"):
-        bgl_belady(quickstart(RNG(0)), RNG(0))
+        bgl_policy(quickstart(RNG(0)), RNG(0))
     host = paper(RNG(0), caves=3).model_copy(update={"host_capacity": 5})
-    with pytest.raises(ModelRefused, match="Belady's rule needs unit sizes"):
-        bgl_belady(host, RNG(0))
+    with pytest.raises(ModelRefused, match="policy: belady needs unit sizes"):
+        bgl_policy(host, RNG(0), policy="belady")
 
 
 @pytest.mark.parametrize(
     ("former", "now"),
     [
-        ("bgl:policy=belady", "bgl_belady"),
-        ("bgl:policy=lru", "lru:order=proximity:sequences=0"),
+        ("bgl:policy=belady", "bgl_policy"),
+        ("bgl:policy=lru", "bgl_policy"),
         ("bgl:policy=fifo", "bgl"),
         ("bgl:sequences=3:tolerance=2", "bgl_tolerance"),
     ],
