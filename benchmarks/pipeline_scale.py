@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
-from gadgetopt.models.spp.algorithms.device_order import device_orders
+from gadgetopt.models.spp.algorithms.device_order import rdo_order
 from gadgetopt.models.spp.algorithms.prm import Prm
 from gadgetopt.models.spp.algorithms.spp import spp
 from gadgetopt.models.spp.data.generate.presets import paper
@@ -105,14 +105,14 @@ def _seconds_of(run: object, instance: SppInstance) -> float:
 
 def _all_states(instance: SppInstance) -> None:
     """PRM for all numbers of stages without a known makespan."""
-    prm = Prm(BlockCosts(instance, next(device_orders(instance, "rdo"))))
+    prm = Prm(BlockCosts(instance, rdo_order(instance)))
     for _ in range(2, instance.most_stages + 1):
         prm.extend()
 
 
 def _plain(instance: SppInstance) -> None:
     """(S7) with the loops over i, r and r', and l, l' in one array operation."""
-    costs = BlockCosts(instance, next(device_orders(instance, "rdo")))
+    costs = BlockCosts(instance, rdo_order(instance))
     L, V = costs.num_layers, costs.num_gpus
     start, end = np.arange(L + 1)[:, None], np.arange(L + 1)[None, :]
     empty = start >= end

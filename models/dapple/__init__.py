@@ -10,6 +10,7 @@ Each room declares its own parts. The paper:
 
 Ours:
 
+- `heuristics`: the planner read in other ways
 - `proving`: certificates; the least head, load and tail over all plans; all plans by labels
 - `data`: generators and importers
 - `pictures`
@@ -50,4 +51,15 @@ PROBLEM = Problem(
         "least_bound",
         "exact_plans",
     ),
+    renamed={
+        "dapple:max_stages": "dapple_all_prefixes",
+        "dapple:memo=best_prefix": "dapple",
+        "dapple:memo": "dapple_all_prefixes",
+        "dapple:pivot=paper": "dapple",
+        "dapple:ending=derived": "dapple",
+        "dapple:placement=fallback": "dapple",
+        **{f"dapple:{name}": "dapple_reading" for name in ("pivot", "ending", "placement")},
+        "dapple_code:index_slip=true": "dapple_code",
+        "dapple_code:index_slip": "dapple_code_repaired",
+    },
 )

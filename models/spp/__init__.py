@@ -10,6 +10,7 @@ Each room declares its own parts. The paper:
 
 Ours:
 
+- `heuristics`: SPP with one step changed
 - `proving`: certificates; even work, least load and bound; the search of all plans
 - `data`: generators and importers
 - `pictures`
@@ -50,4 +51,11 @@ PROBLEM = Problem(
         "plan_bound",
         "exact_spp",
     ),
+    renamed={
+        "spp:order=rdo": "spp",
+        "spp:order": "spp_order",
+        "spp:gpu_order": "spp_order",
+        "spp:tie_break=recurrence": "spp",
+        "spp:tie_break": "spp_by_bound",
+    },
 )

@@ -9,7 +9,8 @@ The estimate is a bound in neither direction: see the page.
 
 from __future__ import annotations
 
-from gadgetopt.errors import ModelRefused
+from dataclasses import dataclass
+
 from gadgetopt.pieces.pipeline.latency_planner import Memo, plan_by_latency
 from gadgetopt.pieces.pipeline.pivot_latency import Ending, PivotRule
 from gadgetopt.pieces.pipeline.placement import Variant
@@ -27,19 +28,16 @@ def dapple(
     instance: DappleInstance,
     limits: Limits,
     *,
-    max_stages: int = 0,
-    memo: Memo = "best_prefix",
-    pivot: PivotRule = "paper",
-    ending: Ending = "derived",
-    placement: Variant = "fallback",
     warmup: Warmup = "best",
 ) -> MethodOutcome:
     r"""Least latency around a pivot, three placement policies; early backward.
 
     Return the plan of the least latency, scheduled by warm-up numbers.
 
-    With `memo="none"` and the other parameters' defaults it is the same result as `plain`, tested,
-    but for plans of equal latency.
+    With all prefixes kept (`dapple_all_prefixes`) it is the same result as `plain`, tested, but for
+    plans of equal latency. The paper calls the planner dynamic programming: this one keeps the best
+    prefix for each number of layers planned and set of GPUs occupied. As the latency depends on the
+    whole prefix, that is a heuristic.
 
     No ratio is proven: the plan minimises an estimate, and may be 1.147 times the optimum or more
     (instance D2). A posteriori, the makespan is at most its quotient by :math:`\max_Q L_Q` times
@@ -50,17 +48,6 @@ def dapple(
     instance : DappleInstance
     limits : Limits
         `time_s` stops between two prefixes.
-    max_stages : int, default 0
-        Most stages; 0 for no limit beside the instance's.
-    memo : "none" or "best_prefix", default "best_prefix"
-        Keep all prefixes, or the best for each (layers planned, GPUs occupied). The paper calls it
-        dynamic programming; as the latency depends on the whole prefix, it is a heuristic.
-    pivot : "paper" or "max", default "paper"
-        The printed rule, or the pivot of the largest lower bound.
-    ending : "derived" or "printed", default "derived"
-        Sign and range of the ending phase after the pivot.
-    placement : "fallback" or "code", default "fallback"
-        What the placement policies do when they run out of GPUs.
     warmup : "A", "B" or "best", default "best"
         Warm-up policy; "best" simulates both.
 
@@ -68,7 +55,7 @@ def dapple(
     -----
     Every visited prefix is a candidate, completed by one stage on all other GPUs; the first one is
     pure data parallelism. The pivot is chosen anew for every candidate, which the paper updates
-    from the previous one. Exponential in the number of stages without a memo; with it
+    from the previous one. It takes
     :math:`O(S L^2 \prod_k (\sigma_k + 1) \cdot G)` candidates.
 
     References
@@ -76,18 +63,48 @@ def dapple(
     S. Fan et al., "DAPPLE: A Pipelined Data Parallel Approach for Training Large Models", PPoPP
     2021, equations 1 to 5.
     """
-    if max_stages < 0:
-        raise ModelRefused(f"max_stages: {max_stages}, expected at least 0")
+    return planned(instance, limits, warmup, Reading())
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the paper's planner is read.
+
+    Attributes
+    ----------
+    memo : "none" or "best_prefix"
+        Keep all prefixes, or the best for each (layers planned, GPUs occupied).
+    pivot : "paper" or "max"
+        The printed rule, or the pivot of the largest lower bound.
+    ending : "derived" or "printed"
+        Sign and range of the ending phase after the pivot.
+    placement : "fallback" or "code"
+        What the placement policies do when they run out of GPUs.
+    max_stages : int or None
+        Most stages; None for no limit beside the instance's.
+    """
+
+    memo: Memo = "best_prefix"
+    pivot: PivotRule = "paper"
+    ending: Ending = "derived"
+    placement: Variant = "fallback"
+    max_stages: int | None = None
+
+
+def planned(
+    instance: DappleInstance, limits: Limits, warmup: Warmup, reading: Reading
+) -> MethodOutcome:
+    """Return the plan of the least latency by a reading, scheduled by warm-up numbers."""
     clock = Clock(limits)
     with clock.phase("planner"):
         found = plan_by_latency(
             instance,
             clock,
-            max_stages=max_stages or None,
-            memo=memo,
-            pivot=pivot,
-            ending=ending,
-            variant=placement,
+            max_stages=reading.max_stages,
+            memo=reading.memo,
+            pivot=reading.pivot,
+            ending=reading.ending,
+            variant=reading.placement,
         )
     limit_hit = None if found.complete else "time_s"
     if found.plan is None:

@@ -6,7 +6,7 @@ Pure data parallelism and all plans of two stages under the placement policies a
     T = (M - 1)\, t + \sum_l (p^f_l + p^b_l) + \sum_n C_n + \max_i \max(0,\ AR_i - i\, t),
 
 where t is the largest compute of a stage or transfer of one direction, C those transfers, and i the
-number of the stage. The least score wins. Its index slip is kept on request: the AllReduce of a
+number of the stage. The least score wins. Its index slip is kept: the AllReduce of a
 stage that is not the last counts the first layer of the next stage, too.
 
 The code first runs a dynamic program for the fastest slowest stage, without AllReduce. On all GPUs
@@ -33,7 +33,6 @@ def dapple_code(
     instance: DappleInstance,
     limits: Limits,
     *,
-    index_slip: bool = True,
     warmup: Warmup = "B",
 ) -> MethodOutcome:
     """The authors' public planner, one pipeline: two stages by an analytic score.
@@ -47,8 +46,6 @@ def dapple_code(
     instance : DappleInstance
     limits : Limits
         `time_s` stops between two choices of GPUs.
-    index_slip : bool, default True
-        Count the first layer of the next stage in the score's AllReduce, as the public code does.
     warmup : "A", "B" or "best", default "B"
         Warm-up policy; the recursion by which the public code evaluates plans is policy B.
 
@@ -62,6 +59,13 @@ def dapple_code(
     S. Fan et al., "DAPPLE: A Pipelined Data Parallel Approach for Training Large Models", PPoPP
     2021, and its public planner.
     """
+    return best_score(instance, limits, warmup, index_slip=True)
+
+
+def best_score(
+    instance: DappleInstance, limits: Limits, warmup: Warmup, *, index_slip: bool
+) -> MethodOutcome:
+    """Return the plan of the least score, with or without the index slip of the public code."""
     clock = Clock(limits)
     with clock.phase("planner"):
         candidates = [one_stage(instance), *two_stages(instance, clock)]

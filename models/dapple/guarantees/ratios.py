@@ -90,7 +90,7 @@ def rounds_ratio(instance: DappleInstance, _parameters: Mapping[str, Any]) -> Fr
     standing="claimed",
     methods=("dapple",),
 )
-def latency_ratio(instance: DappleInstance, parameters: Mapping[str, Any]) -> Number | None:
+def latency_ratio(instance: DappleInstance, _parameters: Mapping[str, Any]) -> Number | None:
     """Return the planner's latency over the least bound of all plans; None if that takes long."""
     from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
     from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
@@ -98,15 +98,7 @@ def latency_ratio(instance: DappleInstance, parameters: Mapping[str, Any]) -> Nu
     from gadgetopt.system.result import Limits
 
     clock = Clock(Limits(time_s=_MOST_S))
-    found = plan_by_latency(
-        instance,
-        clock,
-        max_stages=parameters["max_stages"] or None,
-        memo=parameters["memo"],
-        pivot=parameters["pivot"],
-        ending=parameters["ending"],
-        variant=parameters["placement"],
-    )
+    found = plan_by_latency(instance, clock, memo="best_prefix")
     space = PlanSpace(instance)
     least = space.least_bound(clock)
     least_s = float(least.ticks * space.tick_s)

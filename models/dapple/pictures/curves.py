@@ -13,7 +13,7 @@ from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.planner import dapple
+from ..algorithms.planner import Reading, planned
 from ..baselines.parallel import data_parallel, straight
 from ..instance import DappleInstance
 from ..proving.bounds.least_bound import least_bound
@@ -55,7 +55,7 @@ def _speedups(
     methods: dict[str, Callable[..., MethodOutcome]] = {
         "data parallel": lambda instance, _: data_parallel(instance),
         "straight": lambda instance, _: straight(instance),
-        "DAPPLE": partial(dapple, max_stages=3),
+        "DAPPLE": partial(planned, warmup="best", reading=Reading(max_stages=3)),
     }
     figure = go.Figure()
     for k, (name, method) in enumerate(methods.items()):

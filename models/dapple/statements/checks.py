@@ -84,7 +84,7 @@ def _shop(document: Document) -> Shop:
         "gadgetopt/pieces/pipeline/pivot_latency.py"
     ),
     witness=True,
-    command="compare {} --methods dapple,dapple:pivot=max,exact_plans",
+    command="compare {} --methods dapple,dapple_reading,exact_plans",
     reconstructed=True,
 )
 def pivot(document: Document) -> Finding:

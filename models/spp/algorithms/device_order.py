@@ -1,13 +1,10 @@
-"""Orders of the GPUs: RDO, recursive device ordering by minimum cuts, and simpler ones."""
+"""RDO, recursive device ordering: an order of the GPUs by minimum cuts."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import networkx as nx
-import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
@@ -15,10 +12,8 @@ from gadgetopt.numbers.arrays import Floats
 from ..instance import SppInstance
 from .block_costs import bandwidth_matrix
 
-#: Most GPUs of which all orders are tried, and most of which minimum cuts are computed.
-MOST_PERMUTED, MOST_CUT = 8, 128
-
-Order = Literal["rdo", "natural", "list", "best_of_all"]
+#: Most GPUs of which minimum cuts are computed.
+MOST_CUT = 128
 
 
 def rdo(bandwidth_bytes_per_s: Floats) -> tuple[int, ...]:
@@ -64,40 +59,15 @@ def _ordered(b: Floats, gpus: list[int]) -> list[int]:
     return left + right
 
 
-def device_orders(
-    instance: SppInstance, order: Order, gpu_order: str = ""
-) -> Iterator[tuple[int, ...]]:
-    """Yield the orders of the GPUs that a choice stands for, no two with the same links.
+def rdo_order(instance: SppInstance) -> tuple[int, ...]:
+    """Return the GPUs of an instance by recursive device ordering.
 
     Raises
     ------
     ModelRefused
-        If a list is not one of all GPUs, or there are too many GPUs for all orders or for cuts.
+        If there are too many GPUs for minimum cuts.
     """
-    V, b = instance.num_gpus, bandwidth_matrix(instance)
-    if order == "natural":
-        yield tuple(range(V))
-    elif order == "rdo":
-        if V > MOST_CUT:
-            raise ModelRefused(f"order: 'rdo' for {V} GPUs, expected at most {MOST_CUT}")
-        yield rdo(b)
-    elif order == "list":
-        yield _listed(gpu_order, V)
-    elif V > MOST_PERMUTED:
-        raise ModelRefused(f"order: 'best_of_all' for {V} GPUs, expected at most {MOST_PERMUTED}")
-    else:
-        seen = set()
-        speeds = instance.cluster.gpu_speeds
-        for gpus in itertools.permutations(range(V)):
-            key = (b[np.ix_(gpus, gpus)].tobytes(), tuple(speeds[v] for v in gpus))
-            if key not in seen:
-                seen.add(key)
-                yield gpus
-
-
-def _listed(text: str, num_gpus: int) -> tuple[int, ...]:
-    cells = [cell.strip() for cell in text.split(",")]
-    gpus = [int(cell) for cell in cells if cell.isdecimal()]
-    if len(gpus) != len(cells) or sorted(gpus) != list(range(num_gpus)):
-        raise ModelRefused(f"gpu_order: {text!r}, expected the GPUs 0 to {num_gpus - 1}, each once")
-    return tuple(gpus)
+    V = instance.num_gpus
+    if V > MOST_CUT:
+        raise ModelRefused(f"order: 'rdo' for {V} GPUs, expected at most {MOST_CUT}")
+    return rdo(bandwidth_matrix(instance))

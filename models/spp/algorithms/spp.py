@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, islice, pairwise
-from typing import Literal
+from itertools import accumulate, pairwise
 
-from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
@@ -20,13 +18,8 @@ from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ..instance import SppInstance, SppSolution
 from .block_costs import BlockCosts
-from .device_order import Order, device_orders
+from .device_order import rdo_order
 from .prm import BlockPlan, Prm
-
-TieBreak = Literal["recurrence", "bound"]
-
-#: Plans of one least load among which `tie_break="bound"` chooses.
-MOST_TIED = 1000
 
 #: Makespans are rounded up by this before loads in doubles are compared with them.
 _MARGIN = 1e-12
@@ -55,20 +48,12 @@ class Candidate:
 
 
 @method(kind="approximation", reference="Luo et al. 2022 (reconstructed)")
-def spp(
-    instance: SppInstance,
-    limits: Limits,
-    *,
-    order: Order = "rdo",
-    gpu_order: str = "",
-    tie_break: TieBreak = "recurrence",
-) -> MethodOutcome:
+def spp(instance: SppInstance, limits: Limits) -> MethodOutcome:
     r"""Recursive device ordering, least load for every number of stages, PE.
 
     Return the best of PRM's plans for :math:`\xi = 1, \dots, \min(L, V)` stages under PE.
 
-    With the parameters' defaults it is the same result as `plain`, tested, but for plans whose
-    loads tie.
+    The same result as `plain`, tested, but for plans whose loads tie.
 
     With :math:`S^*` the stages of an optimal plan and :math:`\Phi = b_{max} / b_{min}`,
 
@@ -81,14 +66,6 @@ def spp(
     instance : SppInstance
     limits : Limits
         `time_s` stops between two numbers of stages.
-    order : "rdo", "natural", "list" or "best_of_all", default "rdo"
-        Order of the GPUs: recursive device ordering, as numbered, `gpu_order`, or every one for at
-        most eight GPUs (extension).
-    gpu_order : str
-        GPUs separated by commas.
-    tie_break : "recurrence" or "bound", default "recurrence"
-        Of the plans of least W for a number of stages take that of the recurrence, or (extension)
-        of the first thousand that with the least head-load-tail bound.
 
     Notes
     -----
@@ -100,17 +77,36 @@ def spp(
     Z. Luo et al., "Efficient Pipeline Planning for Expedited Distributed DNN Training", INFOCOM
     2022. The constants of the reproduction are ours where the abstract is silent (reconstructed).
     """
+    return best_of_orders(instance, limits, [rdo_order(instance)])
+
+
+#: The plan that is scheduled for a plan of PRM on GPUs in an order.
+Choose = Callable[[SppInstance, Prm, Sequence[int], BlockPlan], Plan]
+
+
+def of_recurrence(_instance: SppInstance, _prm: Prm, gpus: Sequence[int], found: BlockPlan) -> Plan:
+    """Return PRM's plan itself."""
+    return plan_of(found, gpus)
+
+
+def best_of_orders(
+    instance: SppInstance,
+    limits: Limits,
+    orders: Iterable[tuple[int, ...]],
+    choose: Choose = of_recurrence,
+) -> MethodOutcome:
+    """Return the best plan for any number of stages on any of some orders of the GPUs."""
     clock = Clock(limits)
     best: Candidate | None = None
     trace: list[TracePoint] = []
-    orders = states = 0
+    tried = states = 0
     complete = True
-    for gpus in device_orders(instance, order, gpu_order):
-        orders += 1
+    for gpus in orders:
+        tried += 1
         with clock.phase("costs"):
             prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
         with clock.phase("plans and schedules"):
-            for found in candidates(instance, prm, gpus, best, tie_break):
+            for found in candidates(instance, prm, gpus, best, choose):
                 if best is None or found.makespan_s < best.makespan_s:
                     best = found
                     trace.append(TracePoint(clock.elapsed_s, best.makespan_s, None))
@@ -128,7 +124,7 @@ def spp(
         limit_hit=None if complete else "time_s",
         trace=tuple(trace),
         phases_s=clock.phases_s,
-        notes={"stages": best.plan.num_stages, "orders": orders, "states": states},
+        notes={"stages": best.plan.num_stages, "orders": tried, "states": states},
     )
 
 
@@ -137,7 +133,7 @@ def candidates(
     prm: Prm,
     gpus: Sequence[int],
     best: Candidate | None = None,
-    tie_break: TieBreak = "recurrence",
+    choose: Choose = of_recurrence,
 ) -> Iterator[Candidate]:
     """Yield PRM's plan with its schedule for every number of stages that may improve on the best.
 
@@ -150,7 +146,7 @@ def candidates(
         found = prm.best(stages)
         if found is None:
             continue
-        candidate = _scheduled(instance, prm, gpus, found, tie_break)
+        candidate = _scheduled(instance, prm, gpus, found, choose)
         if candidate is None:
             continue
         if best is None or candidate.makespan_s < best.makespan_s:
@@ -159,17 +155,9 @@ def candidates(
 
 
 def _scheduled(
-    instance: SppInstance, prm: Prm, gpus: Sequence[int], found: BlockPlan, tie_break: TieBreak
+    instance: SppInstance, prm: Prm, gpus: Sequence[int], found: BlockPlan, choose: Choose
 ) -> Candidate | None:
-    plan = plan_of(found, gpus)
-    if tie_break == "bound":
-        tied = (plan_of(other, gpus) for other in islice(prm.tied(found), MOST_TIED))
-        allowed = [other for other in tied if not plan_violations(instance, other)]
-        plan = min(
-            allowed,
-            key=lambda other: head_load_tail(shop_of(instance, other)).value_s,
-            default=plan,
-        )
+    plan = choose(instance, prm, gpus, found)
     if plan_violations(instance, plan):  # does not fit into memory by less than a rounding error
         return None
     return Candidate(plan, found.load_s, pe(instance, plan))

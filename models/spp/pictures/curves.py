@@ -14,7 +14,7 @@ from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
 from ..algorithms.block_costs import BlockCosts
-from ..algorithms.device_order import device_orders
+from ..algorithms.device_order import rdo_order
 from ..algorithms.prm import Prm
 from ..algorithms.spp import pe, plan_of, spp
 from ..evaluate import evaluate
@@ -30,7 +30,7 @@ def draw_stages(instance: SppInstance) -> go.Figure:
 
     Draw makespan, bound and largest load of PRM's plan for every number of stages.
     """
-    gpus = next(device_orders(instance, "rdo"))
+    gpus = rdo_order(instance)
     prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
     stages, loads, bounds, times = [], [], [], []
     for xi in range(1, instance.most_stages + 1):

@@ -16,6 +16,7 @@ from gadgetopt.models.dapple.algorithms.schedules import record
 from gadgetopt.models.dapple.evaluate import evaluate
 from gadgetopt.models.dapple.formulations import bound, joint
 from gadgetopt.models.dapple.formulations.cp_joint import cp_joint
+from gadgetopt.models.dapple.heuristics.readings import dapple_all_prefixes, dapple_reading
 from gadgetopt.models.dapple.instance import DappleSolution
 from gadgetopt.models.dapple.proving.bounds.least_bound import least_bound
 from gadgetopt.models.dapple.proving.certificate import check_bound
@@ -69,7 +70,7 @@ def test_d1_the_latency_is_below_the_optimum():
     }
     planned = run(dapple, D1)
     assert planned.solution.plan == D1_PLAN
-    everything = run(dapple, D1, memo="none")
+    everything = run(dapple_all_prefixes, D1)
     assert everything.solution.plan == D1_PLAN
     assert everything.notes["candidates"] == 33
     best = run(exact_plans, D1)
@@ -91,7 +92,7 @@ def test_d2_the_pivot_rule_misleads_the_planner():
     outcome = run(dapple, D2)
     assert outcome.solution.plan == D2_PLANNED
     assert evaluate(D2, outcome.solution).objective == Fraction("56.2")
-    assert run(dapple, D2, pivot="max").solution.plan == D2_BEST
+    assert run(dapple_reading, D2, pivot="max").solution.plan == D2_BEST
     for method in (exact_plans, least_bound):
         solved = run(method, D2)
         assert evaluate(D2, solved.solution).objective == 49

@@ -10,6 +10,7 @@ from gadgetopt.models.dapple.algorithms.schedules import record
 from gadgetopt.models.dapple.baselines.parallel import data_parallel
 from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.evaluate import evaluate
+from gadgetopt.models.dapple.heuristics.readings import dapple_all_prefixes
 from gadgetopt.models.dapple.instance import DappleSolution
 from gadgetopt.models.dapple.proving.bounds.least_bound import least_bound
 from gadgetopt.models.dapple.proving.exact.plans import exact_plans
@@ -86,7 +87,8 @@ def test_the_late_allreduce_of_the_spread_plan(d3):
 
 def test_the_planners_and_the_optimum(d3):
     assert float(data_parallel(d3).claimed_objective) == near(0.630949)
-    two = dapple(d3, Limits(), max_stages=2)
+    options = d3.options.model_copy(update={"max_stages": 2})
+    two = dapple(d3.model_copy(update={"options": options}), Limits())
     assert two.notes["latency_paper_s"] == near(0.350890)
     assert two.notes["candidates"] == 673
     assert two.solution.stage_layers == ((0, 21), (21, 25))
@@ -100,7 +102,7 @@ def test_the_planners_and_the_optimum(d3):
 
 @pytest.mark.slow
 def test_the_planner_of_three_stages(d3):
-    found = dapple(d3, Limits(), max_stages=3, memo="none")
+    found = dapple_all_prefixes(d3, Limits(), max_stages=3)
     assert found.notes["latency_paper_s"] == near(0.346190)
     assert found.notes["candidates"] == 92857
     assert found.solution.stage_layers == ((0, 16), (16, 21), (21, 25))

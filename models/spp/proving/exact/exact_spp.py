@@ -17,7 +17,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ...algorithms.block_costs import BlockCosts
 from ...algorithms.device_order import (
     MOST_CUT,
-    device_orders,
+    rdo_order,
 )
 from ...algorithms.prm import Prm
 from ...algorithms.spp import candidates
@@ -105,7 +105,7 @@ def _offer_baselines(instance: SppInstance, search: Search[Planned]) -> None:
 def _begin(instance: SppInstance, search: Search[Planned]) -> None:
     """Offer SPP's plans, under PE and the other rules."""
     few = instance.num_gpus <= MOST_CUT
-    gpus = next(device_orders(instance, "rdo" if few else "natural"))
+    gpus = rdo_order(instance) if few else tuple(range(instance.num_gpus))
     prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
     for found in candidates(instance, prm, gpus):
         search.offer(found.makespan_s, (found.plan, found.schedule))

@@ -9,6 +9,7 @@ from gadgetopt.models.dapple.algorithms.public_planner import dapple_code, score
 from gadgetopt.models.dapple.data.generate.presets import random_chain
 from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.evaluate import evaluate
+from gadgetopt.models.dapple.heuristics.readings import dapple_code_repaired
 from gadgetopt.system.result import Limits
 
 from ..chains import D1, D1_PLAN
@@ -50,7 +51,8 @@ def test_published_plans_and_scores_of_vgg_19_come_out(cluster, total, speedup, 
 @pytest.mark.parametrize("seed", range(5))
 def test_its_plan_is_feasible_and_of_its_claimed_length(seed):
     instance = random_chain(np.random.default_rng(seed), layers=6, gpus_per_machine=2)
-    found = dapple_code(instance, Limits(), index_slip=bool(seed % 2), warmup="best")
+    planner = dapple_code if seed % 2 else dapple_code_repaired
+    found = planner(instance, Limits(), warmup="best")
     evaluation = evaluate(instance, found.solution)
     assert evaluation.feasible
     assert evaluation.objective == found.claimed_objective

@@ -1,19 +1,17 @@
-"""RDO on clusters of machines and by hand; the other orders."""
+"""RDO on clusters of machines and by hand."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from gadgetopt.errors import ModelRefused
 from gadgetopt.models.spp.algorithms.block_costs import bandwidth_matrix
-from gadgetopt.models.spp.algorithms.device_order import device_orders, rdo
+from gadgetopt.models.spp.algorithms.device_order import rdo
 from gadgetopt.models.spp.data.generate.presets import (
-    arbitrary,
     fat_tree,
 )
 
-from ..brute_force import e1, e2
+from ..brute_force import e2
 
 
 def test_fast_pairs_stand_next_to_each_other():
@@ -43,20 +41,3 @@ def test_racks_and_machines_stay_together():
     for size in (2, 6):
         owner = order // size
         assert np.count_nonzero(np.diff(owner)) == 12 // size - 1
-
-
-def test_an_order_can_be_given():
-    assert list(device_orders(e2(), "natural")) == [(0, 1, 2, 3)]
-    assert list(device_orders(e2(), "list", "3, 1,0,2")) == [(3, 1, 0, 2)]
-    for text in ("", "0,1,2", "0,1,2,2", "0,1,2,x"):
-        with pytest.raises(ModelRefused, match="gpu_order"):
-            list(device_orders(e2(), "list", text))
-
-
-def test_all_orders_are_tried_once_for_each_sort_of_links():
-    assert list(device_orders(e1(), "best_of_all")) == [(0, 1)]
-    # Two pairs of fast links: 3 of the 24 orders differ in where the pairs are.
-    assert len(list(device_orders(e2(), "best_of_all"))) == 3
-    large = arbitrary(np.random.default_rng(0), gpus=9)
-    with pytest.raises(ModelRefused, match="9 GPUs, expected at most 8"):
-        list(device_orders(large, "best_of_all"))
