@@ -112,7 +112,7 @@ def _rows(
             yield row
             continue
         for call in calls(instance.problem, formulation):
-            once = Once(given.threads)
+            once = Once(given.threads, says=False)
             with said_while_waiting(call.label, given.time_s):
                 result = once.solve(instance, call, given, seed).result
             yield solved_row(row, result)
@@ -137,7 +137,7 @@ def _print_optimum(instance: Document, given: Limits, seed: int) -> bool:
     if call.method.kind != "exact":
         return False
     time_s = min(OPTIMUM_S, given.time_s or OPTIMUM_S)
-    once = Once(given.threads)
+    once = Once(given.threads, says=False)
     with said_while_waiting(call.label, time_s):
         within = Limits(time_s, given.threads, given.memory_mb)
         result = once.solve(instance, call, within, seed).result

@@ -111,8 +111,9 @@ def solve_model(
         With the seconds of the phases "compile", "pass" and "solve" and the backend's version.
         Integers are rounded, and rows, bounds and objective are checked again: exactly where all
         variables are integers, else within 1e-6 of a row's own size. The continuous variables of a
-        mixed model are then computed in rational numbers, with its integers fixed; where that is
-        not reached, the status is `FEASIBLE`. Where an incumbent fails,
+        mixed model are then computed in rational numbers, with its integers fixed, and the
+        objective is exact; where that is not reached, the status is `FEASIBLE`. Where an incumbent
+        fails,
         or a row is beyond what doubles resolve, CP-SAT decides if it can; a wrong incumbent that
         cannot be mended gives the status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason,
         and nothing is loaded. A bound that the incumbent refutes is dropped. A linear program has

@@ -52,8 +52,10 @@ class SolverOutcome:
         native CP-SAT model). Shape (columns,).
     objective, bound : Number or None
         Objective of the incumbent and dual bound, in the model's own sense and scale. The objective
-        is exact (int or Fraction) if all columns are integers, the bound if the backend computes
-        with integers. Else they are the nearest doubles; `exact` and `exact_values` are exact.
+        is exact (int or Fraction) if all columns are integers or `exact_values` are known, the
+        bound if the backend computes with integers or `exact` is known. Else they are doubles: of a
+        point whose rows hold within tolerance, of a model whose numbers are known as doubles only,
+        or of a nonlinear one.
     limit_hit : str or None
         "time_s", "memory_mb", "gap" (the requested relative gap) or "interrupted", if that stopped
         the solve.
@@ -66,8 +68,8 @@ class SolverOutcome:
         Where HiGHS has the columns and the rows of a linear program at the optimum: -1 at the lower
         side, 0 basic, 1 at the upper. Shapes (columns,) and (rows,).
     exact : ExactOptimum or None
-        The optimum of a linear program in rational numbers. `values`, `objective`, `bound` and
-        `row_duals` are then its nearest doubles, and `exact_duals` its duals.
+        The optimum of a linear program in rational numbers, which `objective` and `bound` are then,
+        and `exact_values` and `exact_duals`; `values` and `row_duals` are their nearest doubles.
     exact_values : list of Fraction or None
         The incumbent in rational numbers, with which every row and bound holds exactly; of HiGHS,
         where there are continuous columns and it was reached. `values` are its nearest doubles.
@@ -133,8 +135,9 @@ def with_honest_bound(outcome: SolverOutcome, sense: str) -> SolverOutcome:
     size = max(abs(Fraction(objective)), abs(Fraction(bound)), Fraction(1))
     near = apart <= Fraction(CLOSED) * size
     if beyond and near:
-        weaker = no_better(objective, "max" if sense == "min" else "min")
-        return replace(outcome, bound=weaker if isinstance(bound, float) else objective)
+        return replace(
+            outcome, bound=not_past(objective, sense) if isinstance(bound, float) else objective
+        )
     if beyond:
         reason = f"its bound {bound} is refuted by its incumbent of {objective}"
         return replace(outcome, status=Status.FEASIBLE, bound=None, root_bound=None, reason=reason)
@@ -145,6 +148,22 @@ def with_honest_bound(outcome: SolverOutcome, sense: str) -> SolverOutcome:
             reason=f"its incumbent has the objective {objective}, and its bound is {bound}",
         )
     return outcome
+
+
+def not_past(objective: Number, sense: str) -> float:
+    """Return the nearest double to an objective that is a weaker bound, or the same.
+
+    A double, so that it is rounded to integers with tolerance, as a solver's word has to be.
+
+    Examples
+    --------
+    >>> not_past(Fraction(9999, 500), "min"), not_past(Fraction(9999, 500), "max")
+    (19.997999999999998, 19.998)
+    """
+    double = float(objective)
+    if double > objective if sense == "min" else double < objective:
+        return math.nextafter(double, -math.inf if sense == "min" else math.inf)
+    return double
 
 
 def no_better(x: Number, sense: str) -> float:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from gadgetopt.errors import InputError, NotLoaded, OtherCode, SchedulerLost
+from gadgetopt.runs.engine.elsewhere import Heard, topic
 from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.engine.quiet import quiet_dask
 from gadgetopt.runs.engine.supervisor import (
@@ -111,6 +112,7 @@ class Engine:
         self.expected_s: dict[tuple[str, str], float] = {}
         self.held: dict[str, _Held] = {}
         self._counted = -COUNT_S
+        self.heard: Heard = Heard(session)
         self._without = 0  # consecutive counts that found no threads
         self._closing = contextlib.ExitStack()
 
@@ -163,6 +165,7 @@ class Engine:
                 f"--scheduler: {self.scheduler}: cannot be reached: {reason}"
             ) from None
         self._closing.callback(_close, client)
+        client.subscribe_topic(topic(self.session), self.heard)
         with contextlib.suppress(Exception):  # merely a convenience
             if _draws() and "dashboard" in client.scheduler_info()["services"]:
                 self.dashboard = client.dashboard_link
@@ -318,6 +321,8 @@ class Engine:
                 self.held[bundle[0][0].fingerprint].runs -= 1
                 outcomes = self._outcomes(future, result, bundle)
                 self.back.extend(bundle[len(outcomes) :])
+                for work, _ in bundle:
+                    self.heard.over(work.key)
                 for (work, document), outcome in zip(bundle, outcomes, strict=False):
                     self._learn(work, outcome)
                     yield work, document, outcome

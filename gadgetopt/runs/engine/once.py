@@ -11,6 +11,7 @@ import uuid
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.numbers.compiling import SAID
 from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.engine.process_handle import Crash, SolverProcess
 from gadgetopt.runs.engine.supervisor import MOST_SPOILT, Watch, interrupt
@@ -37,6 +38,9 @@ FAREWELL_S = 60.0
 #: Seconds between two lines about a check or a model; a busy machine takes seconds to start one.
 EVERY_S = 10.0
 
+#: What a line says of the phases of a run beside the solve.
+STEPS = {"start": "starting", "judge": "judging the result"}
+
 
 class Once:
     """A process for one solve; it starts while the caller reads the instance.
@@ -49,10 +53,13 @@ class Once:
         Solver threads.
     log : bool
         True to print the solver's log.
+    says : bool
+        True to say every ten seconds what is waited for; a log says it by itself.
     """
 
-    def __init__(self, threads: int, *, log: bool = False):
+    def __init__(self, threads: int, *, log: bool = False, says: bool = True):
         self.threads = threads
+        self.says: bool = says and not log
         self.options: tuple[str, ...] = ("--log",) if log else ()
         self.process: SolverProcess = self._started()
         self._asked: Event = Event()  # set by Ctrl-C
@@ -100,10 +107,17 @@ class Once:
         return from_row(row)
 
     def _watched(self, work: Work, text: str) -> Row | Failure:
-        with polite_interrupt() as asked:
+        def say(line: str) -> None:
+            if self.says and watch.phase != "certify":  # a search for a proof says it itself
+                print(line, file=sys.stderr, flush=True)
+
+        words = work.spec, work.limits.time_s, say, EVERY_S
+        with polite_interrupt() as asked, said_while_waiting(*words) as waiting:
             self._asked = asked
 
             def given_up() -> bool:
+                compiling = watch.compiling_since is not None
+                waiting.at(SAID if compiling else STEPS.get(watch.phase, ""))
                 if asked.is_set():
                     interrupt(work.session)
                 return asked.is_set() and watch.phase == "start"

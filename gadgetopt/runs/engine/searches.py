@@ -38,6 +38,11 @@ def following(session: str) -> Iterator[Searches]:
         del _followed[session]
 
 
+def is_followed(session: str) -> bool:
+    """Return True if somebody in this process follows a session."""
+    return session in _followed
+
+
 @contextmanager
 def search_of(session: str, most_s: float) -> Iterator[Waiting]:
     """Make the block's search known to who follows its session, if anybody does.

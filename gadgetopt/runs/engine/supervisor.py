@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gadgetopt.errors import InputError, NotLoaded, OtherCode
 from gadgetopt.numbers.compiling import tell
 from gadgetopt.runs.engine.budget import budget_s
+from gadgetopt.runs.engine.elsewhere import words_of
 from gadgetopt.runs.engine.memory import machine_memory_mb
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
 from gadgetopt.runs.engine.searches import search_of
@@ -99,6 +100,17 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
     """
     if work.versions != VERSIONS:
         raise WrongVersions(work.versions, VERSIONS)
+    words = words_of(work)
+    try:
+        return _supervise(work, document, plugins, words)
+    finally:
+        words("over")
+
+
+def _supervise(
+    work: Work, document: str, plugins: Shipment, words: Callable[..., None]
+) -> Row | Failure:
+    """Try to do a run until it is done or there is a reason why not."""
     cancelled = _cancelled()
     crashes: list[str] = []
     spoilt = 0
@@ -109,7 +121,7 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
             process = _process(work.limits.threads, work.plugins)
         except OSError as error:
             return Failure(f"no solver process could be started: {error}")
-        watch = Watch(work, process, cancelled)
+        watch = Watch(work, process, cancelled, words=words)
         try:
             outcome: Row | Failure = watch.run(document, plugins)
             if not watch.spoilt(outcome) or spoilt == MOST_SPOILT:
@@ -167,6 +179,8 @@ class Watch:
     proving : str
         Words such as "proving", to say on standard error every few seconds what a search for a
         proof does; empty to say nothing.
+    words : callable
+        Told what is done beside the run, for a client elsewhere.
     """
 
     def __init__(
@@ -178,6 +192,7 @@ class Watch:
         *,
         alone: bool = False,
         proving: str = "",
+        words: Callable[..., None] = lambda *words: None,
     ):
         self.work = work
         self.process = process
@@ -185,6 +200,7 @@ class Watch:
         self.farewell_s = farewell_s
         self.alone = alone
         self.proving = proving
+        self.words = words
         self.lines = ExitStack()
         self.waiting: Waiting | None = None  # for a proof
         self.phase: str = "start"
@@ -248,6 +264,7 @@ class Watch:
                     self._begin_proof(self._in_time(row), now)
                 case ("doing", doing) if self.waiting is not None:
                     self.waiting.at(str(doing))
+                    self.words("doing", str(doing))
                 case ("proved", row):
                     self.kept = self._in_time(row)
                 case ("row", row):
@@ -279,6 +296,7 @@ class Watch:
         self.late, self.asked = self.late or self.asked is not None, None
         most_s = budget_s(self.work.certify, row["time_s"])
         told = search_of(self.work.session, most_s)
+        self.words("proving", most_s)
         if self.proving:
             from gadgetopt.runs.engine.waiting import said_while_waiting
 
@@ -299,6 +317,8 @@ class Watch:
             self.compiling_since = None
             self.since += spent_s
         tell(event, spent_s)
+        if event in ("compiling", "compiled"):
+            self.words(event, spent_s)
 
     def spoilt(self, outcome: Any) -> bool:
         """Return True if the compiler's memory, which a next process will not need, ended a run."""

@@ -1,4 +1,4 @@
-"""HiGHS's outcomes brought to exact optima and incumbents, whose doubles are what is reported."""
+"""HiGHS's outcomes brought to exact optima and incumbents; only values are rounded to doubles."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.linear_terms import Exact
+from gadgetopt.solvers.outcome import not_past
 from gadgetopt.solvers.recheck import closed, with_objective
 from gadgetopt.system.result import Limits, Status
 
@@ -45,14 +47,15 @@ def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits)
         exact = exact_optimum(form, outcome.basis, Clock(for_exact(limits, outcome)))
         if exact is None:
             return False
-        values, duals, objective = map(as_doubles, (exact.values, exact.duals, [exact.objective]))
+        values, duals = as_doubles(exact.values), as_doubles(exact.duals)
+        objective = plain_rational(exact.objective)
     except OverflowError:  # beyond the range of doubles
         return False
     except KeyboardInterrupt:  # what HiGHS found is not lost
         outcome.limit_hit = "interrupted"
         return False
     outcome.values, outcome.row_duals = values, duals
-    outcome.objective = outcome.bound = outcome.lp_bound = float(objective[0])
+    outcome.objective = outcome.bound = outcome.lp_bound = objective
     outcome.exact, outcome.exact_values, outcome.exact_duals = exact, exact.values, exact.duals
     return True
 
@@ -82,22 +85,36 @@ def with_exact_incumbent(
     try:
         exact = exact_incumbent(form, outcome.values, clock, seed)
         values = None if exact is None else as_doubles(exact.values)
-        objective = None if exact is None else float(exact.objective)
+        objective = None if exact is None else plain_rational(exact.objective)
     except OverflowError:  # beyond the range of doubles
         exact = None
     except KeyboardInterrupt:  # what HiGHS found is not lost
         exact, outcome.limit_hit = None, "interrupted"
     if exact is None or objective is None:
         return replace(outcome, status=Status.FEASIBLE, reason=ONLY_WITHIN_TOLERANCE)
-    known = None if form.exact.inexact else exact.values
+    # Of numbers that are known only as doubles, so is the objective.
+    rounded = bool(form.exact.inexact)
+    known, value = (None, float(objective)) if rounded else (exact.values, objective)
     outcome = replace(outcome, values=values, exact_values=known)
-    return _without_crossed_bound(form, with_objective(form, outcome, objective))
+    return _without_crossed_bound(form, with_objective(form, outcome, value))
 
 
 def for_exact(limits: Limits, outcome: SolverOutcome) -> Limits:
     """Return the limits of exact arithmetic after a solve."""
     most_s = max(LEAST_EXACT_S, outcome.phases_s.get("solve", 0.0))
     return Clock(limits).limits(at_most_s=most_s)
+
+
+def plain_rational(x: Fraction) -> Exact:
+    """Return a rational number that has a double next to it, as an integer if it is one.
+
+    Raises
+    ------
+    OverflowError
+        If it is beyond the range of doubles.
+    """
+    float(x)
+    return x.numerator if x.denominator == 1 else x
 
 
 def as_doubles(numbers: Sequence[Fraction]) -> Floats:
@@ -113,6 +130,6 @@ def _without_crossed_bound(form: StandardForm, outcome: SolverOutcome) -> Solver
     if bound >= objective if form.sense == "max" else bound <= objective:
         return outcome
     if closed(form, objective, bound):
-        return replace(outcome, bound=objective)
+        return replace(outcome, bound=not_past(objective, form.sense))
     reason = f"the solver's bound {bound} is past its incumbent's objective {objective}"
     return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.numbers.tolerance import Number, as_double
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_number
 from gadgetopt.solvers.formulations.building import built
 from gadgetopt.solvers.formulations.measures import measures
+from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.data import Instance, LpDuals
 from gadgetopt.system.declaration import Formulation, Problem, integral
 from gadgetopt.system.result import (
@@ -48,6 +50,8 @@ def solve_formulation(
     # an unbounded relaxation says nothing either.
     proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
     proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
+    objective = _claim(formulation, solved, solved.objective)
+    bound = _claim(formulation, solved, solved.bound)
     has_incumbent = solved.status in (Status.OPTIMAL, Status.FEASIBLE)
     decodes = formulation.decode is not None and has_incumbent
 
@@ -59,10 +63,10 @@ def solve_formulation(
         solved,
         formulation.decode(model, instance) if decodes and formulation.decode else None,
         phases_s=clock.phases_s,
-        claimed_objective=solved.objective if formulation.strength == "exact" else None,
+        claimed_objective=objective if formulation.strength == "exact" else None,
         dual_bound=None
-        if formulation.strength == "restriction" or solved.bound is None
-        else integral(problem, solved.bound),
+        if formulation.strength == "restriction" or bound is None
+        else integral(problem, bound),
         voucher=Voucher.SOLVER,
         certificate=None
         if formulation.strength == "restriction"
@@ -76,3 +80,14 @@ def solve_formulation(
         outcome.notes = {**outcome.notes, "remark": solved.reason}
     outcome.solved = solved
     return outcome
+
+
+def _claim(formulation: Formulation, solved: SolverOutcome, x: Number | None) -> Number | None:
+    """Return an objective or bound of a model to compare with the evaluator's values.
+
+    A double, which is compared with tolerance, unless every number is exact: costs may be rounded,
+    and continuous columns are decoded from doubles, so that a decision's value is the exact point's
+    up to rounding only.
+    """
+    whole = solved.exact is None and (solved.form is None or solved.form.integer.all())
+    return x if x is None or (whole and not formulation.objective_error) else as_double(x)

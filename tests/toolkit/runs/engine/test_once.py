@@ -124,3 +124,14 @@ def test_verify_takes_limits(cli, root, tmp_path):
     ):
         code, out, err = cli("verify", instance, "--bound", proof, option, value)
         assert (code, out, err) == (1, "", f"gadgetopt: not verified: {reason}\n")
+
+
+def test_a_long_solve_says_what_it_waits_for_and_its_log_is_left_alone(cli, pile, monkeypatch):
+    monkeypatch.setattr("gadgetopt.runs.engine.once.EVERY_S", 0.2)
+    command = ("solve", pile, "--method", "hands_over", "--time-limit", 1)
+    _, _, err = cli(*command)
+    said = err.splitlines()
+    assert any(line.startswith("hands_over, ") and line.endswith("s of 1 s") for line in said)
+    assert all(line.startswith("hands_over") for line in said)
+    _, _, err = cli(*command, "--log")
+    assert "hands_over, " not in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from fractions import Fraction
 from random import Random
@@ -11,14 +12,17 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
+from gadgetopt.numbers.tolerance import refutes
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.exact_form import ExactReader, weighted_sum
 from gadgetopt.solvers.exact_optimum.outcomes import ONLY_WITHIN_TOLERANCE, with_exact_incumbent
 from gadgetopt.solvers.exact_optimum.values import exact_values
+from gadgetopt.solvers.formulations.backends import THROUGH_PYOMO, installed
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.result import Limits, Status
 
+HERE = [name for name in ("highs", "scip", *THROUGH_PYOMO) if installed(name)]
 DRAWN = int(os.environ.get("GADGETOPT_FUZZ", "100"))
 
 
@@ -37,7 +41,7 @@ def test_a_row_that_is_short_by_less_than_the_tolerance_gains_nothing(side, x):
     m = covering(side)
     outcome = solve_model(m, "highs")
     assert (outcome.status, m.x.value, m.z.value) == (Status.OPTIMAL, x, 0)
-    assert outcome.objective == 2 * x
+    assert outcome.objective == 2 * Fraction(str(x))
     assert outcome.bound <= outcome.objective
     assert exact_values(m)[m.x] == Fraction(str(x))
 
@@ -147,8 +151,38 @@ def test_incumbents_hold_exactly_and_are_never_better_than_the_optimum():
             row = reader.row(i)
             assert row.lower <= weighted_sum(row, point) <= row.upper
         value = reader.offset() + sum(a * point[j] for j, a in reader.costs().items())
-        assert outcome.objective == float(value)
+        assert outcome.objective == value
+        maximise = m.cost.sense == pyo.maximize
+        assert not refutes(value, outcome.bound, minimise=not maximise)
         assert value <= best if m.cost.sense == pyo.maximize else value >= best
         assert abs(value - best) <= Fraction(1, 10**6) * max(1, abs(best))
         compared += 1
     assert compared > DRAWN // 5
+
+
+@pytest.mark.parametrize("backend", HERE)
+@pytest.mark.parametrize("integer", [True, False])
+def test_the_objective_is_the_exact_points_by_every_backend(backend, integer):
+    # 2 x + 1/3 with 3 x >= 22/7, where an integer z could help at a cost of 3 for a third of x.
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(0, 10))
+    m.z = pyo.Var(domain=pyo.Integers if integer else pyo.Reals, bounds=(0, 10))
+    m.row = pyo.Constraint(expr=3 * m.x + m.z >= Fraction(22, 7))
+    m.cost = pyo.Objective(expr=2 * m.x + 3 * m.z + Fraction(1, 3))
+    outcome = solve_model(m, backend)
+    assert (outcome.status, outcome.objective) == (Status.OPTIMAL, Fraction(17, 7))
+    assert outcome.bound <= outcome.objective
+
+
+@pytest.mark.parametrize("backend", HERE)
+def test_the_objective_of_rounded_costs_is_a_double_that_its_bound_is_not_past(backend):
+    m = covering(0.7)
+    m.p = pyo.Param(initialize=2, mutable=True)
+    m.del_component(m.cost)
+    m.cost = pyo.Objective(expr=pyo.exp(m.p) * m.x + 30 * m.z)
+    outcome = solve_model(m, backend)
+    assert outcome.status is Status.OPTIMAL
+    assert isinstance(outcome.objective, float)
+    assert outcome.objective == pytest.approx(0.7 * math.exp(2))
+    assert outcome.bound <= outcome.objective
+    assert outcome.exact_values is None
