@@ -54,7 +54,8 @@ def show(
 ) -> Page:
     """Return a problem or a formulation as formulas, or the model of an instance written out.
 
-    Or the paper's algorithm, step by step, as the Python that it is.
+    Or the paper's algorithm, step by step, as the Python that it is. A model is built in this
+    process, without limits until Ctrl-C; the command of the same name enforces them.
 
     Parameters
     ----------

@@ -179,6 +179,9 @@ def export(
 ) -> Path:
     """Write a formulation of an instance to a file for another solver.
 
+    The model is built in this process, without limits until Ctrl-C, which leaves no file; the
+    command of the same name enforces them.
+
     Parameters
     ----------
     instance : Document or path

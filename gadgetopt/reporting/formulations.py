@@ -58,8 +58,8 @@ def formulations(
 ) -> pd.DataFrame:
     """Compare the formulations of an instance.
 
-    Models are built and solved in this process; the command of the same name uses processes of
-    their own, which end within their limits whatever happens.
+    Models are built and solved in this process, and Ctrl-C ends all of it; the command of the same
+    name uses processes of their own, which end within their limits whatever happens.
 
     Parameters
     ----------
@@ -92,6 +92,8 @@ def formulations(
     ------
     InputError
         If the instance cannot be read or has no such formulation.
+    KeyboardInterrupt
+        At Ctrl-C.
     """
     import pandas as pd
 
@@ -105,8 +107,11 @@ def formulations(
         if not solve:
             rows.append(row)
             continue
-        made = [run(document, c, limits, seed) for c in calls(document.problem, formulation)]
-        rows += [solved_row(row, result) for result in made]
+        for call in calls(document.problem, formulation):
+            result = run(document, call, limits, seed)
+            if result.limit_hit == "interrupted":
+                raise KeyboardInterrupt
+            rows.append(solved_row(row, result))
     return pd.DataFrame(rows, columns=columns(solve))
 
 

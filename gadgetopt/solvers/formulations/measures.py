@@ -126,6 +126,11 @@ def relaxation(form: StandardForm, limits: Limits) -> SolverOutcome | None:
     """Return the solved linear relaxation of a model, None if it has no optimum in the limits.
 
     Reduced costs are exacter than by default: a proof multiplies them by the bounds of columns.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C.
     """
     from gadgetopt.solvers.highs import solve_form
 
@@ -135,6 +140,8 @@ def relaxation(form: StandardForm, limits: Limits) -> SolverOutcome | None:
         solved = solve_form(relaxed, replace(limits, rel_gap=0.0), given=exacter)
     except ModelRefused:
         return None
+    if solved.limit_hit == "interrupted":
+        raise KeyboardInterrupt
     return solved if solved.status is Status.OPTIMAL else None
 
 

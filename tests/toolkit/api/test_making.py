@@ -1,11 +1,17 @@
 """`generate`, `import_` and `export` make what the commands of these names make."""
 
+import contextlib
+import signal
+from functools import partial
+
 import numpy as np
 import pytest
 
 import gadgetopt
 from gadgetopt import InputError
+from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.files import read_instance
+from gadgetopt.system.result import Status
 
 
 def test_generate_makes_what_the_command_writes(cli, tmp_path):
@@ -80,3 +86,31 @@ def test_a_list_sweeps_as_on_the_command_line(values, cli, tmp_path):
     assert len(made) == 4
     table = gadgetopt.compare(made, "first_fit", workers=0)
     assert sorted(table.frame.param_jobs) == [4, 4, 8, 8]
+
+
+@pytest.mark.parametrize("call", ["show", "export", "formulations", "solved", "relaxed"])
+def test_ctrl_c_ends_what_builds_or_solves_models_here(call, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    def stopped(*_, **__):
+        with contextlib.suppress(KeyboardInterrupt):
+            interrupted()
+        return SolverOutcome(Status.NO_SOLUTION, limit_hit="interrupted")
+
+    file = tmp_path / "model.mps"
+    if call == "relaxed":
+        monkeypatch.setattr("gadgetopt.solvers.highs.solve_form", stopped)
+    elif call == "solved":
+        monkeypatch.setattr("gadgetopt.solvers.formulations.method.solve_model", stopped)
+    else:
+        monkeypatch.setattr("gadgetopt.solvers.formulations.building.built", interrupted)
+    instance = gadgetopt.read("instances/quickstart/knapsack.json")
+    calls = {
+        "show": partial(gadgetopt.show, instance, "direct"),
+        "export": partial(gadgetopt.export, instance, "direct", file),
+    }
+    measure = partial(gadgetopt.formulations, instance, ["direct"], solve=call == "solved")
+    with pytest.raises(KeyboardInterrupt):
+        calls.get(call, measure)()
+    assert list(tmp_path.iterdir()) == []
