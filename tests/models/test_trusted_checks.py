@@ -53,7 +53,6 @@ PARTS = {
 }  # fmt: skip
 #: Checks that run functions of the search itself: a fault there would be certified.
 RUNS_THE_SEARCH = {
-    "bgl_cache": {"intervals", "ordering", "prefix_search", "reload_tables", "sweep"},
     "dapple": {"pipeline"},
     "spp": {"pipeline"},
 }  # fmt: skip

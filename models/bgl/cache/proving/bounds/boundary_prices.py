@@ -19,7 +19,7 @@ from ...heuristics.network import is_interval_matrix, keep_by_flow, prices_of_fl
 from ...instance import CacheInstance
 from ...subproblems.intervals import Intervals
 from ...subproblems.sweep import keep_earliest_ends, unit_prices
-from ..certificate import BoundaryPrices, CacheCertificate
+from ..certificate.check import BoundaryPrices, CacheCertificate
 
 #: Largest denominator of prices that are read from a solver's duals.
 _DENOMINATOR = 10**6

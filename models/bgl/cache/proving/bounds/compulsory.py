@@ -6,7 +6,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
 
 from ...instance import CacheInstance
-from ..certificate import CacheCertificate, Compulsory
+from ..certificate.check import CacheCertificate, Compulsory
 
 
 @method(kind="relaxation", reference="counting", formulation="compulsory")

@@ -8,7 +8,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import CacheInstance
-from ..certificate import CacheCertificate, Compulsory, NoOrderWithin, is_plain
+from ..certificate.check import CacheCertificate, Compulsory, NoOrderWithin, is_plain
 from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
 
@@ -19,7 +19,7 @@ def order_tables(instance: CacheInstance, limits: Limits) -> MethodOutcome:
 
     Return the larger of two bounds on the reloads of all orders, with the compulsory loads.
 
-    See `subproblems/reload_tables.py`. :math:`O(2^M M (M + X))` for M batches and X reloads.
+    See `proving/reload_tables.py`. :math:`O(2^M M (M + X))` for M batches and X reloads.
 
     Raises
     ------

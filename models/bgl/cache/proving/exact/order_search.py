@@ -22,8 +22,7 @@ from ...subproblems.intervals import solution_of
 from ...subproblems.replay import replay
 from ..bounds.boundary_prices import kept_and_priced, relaxed_prices
 from ..bounds.order_tables import no_order_below
-from ..certificate import (
-    MOST_CHECKED,
+from ..certificate.check import (
     CacheCertificate,
     Compulsory,
     check_bound,
@@ -34,6 +33,8 @@ from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
 from .order_prefixes import Prefix, cost_beyond, extensions
 
+#: States of a search up to which its check is left to the toolkit.
+MOST_CHECKED = 200_000
 #: Seconds to build and pass an entry of the joint model. Pyomo cannot be interrupted meanwhile.
 _BUILD_S_PER_ENTRY = 4e-5
 

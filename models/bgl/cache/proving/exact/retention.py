@@ -13,7 +13,7 @@ from ...heuristics.network import is_interval_matrix, keep_by_flow, prices_of_fl
 from ...instance import CacheInstance
 from ...subproblems.intervals import solution_of
 from ..bounds.boundary_prices import kept_and_priced
-from ..certificate import BoundaryPrices, CacheCertificate, miss_cost
+from ..certificate.check import BoundaryPrices, CacheCertificate, miss_cost
 
 
 @method(kind="exact", reference="section 4.1; Belady 1966", formulation="sweep")

@@ -13,8 +13,7 @@ r"""Certificates of lower bounds on the cost of loading, and their check in exac
   the costs of loading it from the graph store and from the host. Without a host the last term is
   left out. This is weak duality of (5).
 * `NoOrderWithin`, for a free order of fixed batches whose misses all cost the same: no order has
-  so few reloads. The check repeats the dynamic program over prefixes, in integers, where it is
-  small enough.
+  so few reloads. The check goes through all prefixes (`orders`), where these are few enough.
 """
 
 from __future__ import annotations
@@ -26,15 +25,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gadgetopt.numbers.exact import ceiling, check_prices, common_denominator
-from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
-from ..instance import CacheInstance
-from .prefix_search import PrefixSearch
-from .reload_tables import MOST_BATCHES, OutOfTimeError
-
-#: States up to which a check repeats the search over prefixes, a second or two.
-MOST_CHECKED = 200_000
+from ...instance import CacheInstance
+from .orders import no_order_within
 
 
 class Compulsory(Data):
@@ -142,20 +136,10 @@ def _exhausted_bound(instance: CacheInstance, reloads: int) -> int | None:
             "proof.kind: counting reloads needs a free order of fixed batches, misses of one cost, "
             "unit sizes and no host"
         )
-    if instance.num_batches > MOST_BATCHES:
-        raise ValueError(
-            f"proof.kind: {instance.num_batches} batches, "
-            f"expected at most {MOST_BATCHES} for its check"
-        )
-    batches = [list(nodes) for nodes in instance.requests]
     try:
-        search = PrefixSearch(batches, instance.capacity, Clock(), MOST_CHECKED)
-        if reloads >= search.incidence.repeats:
-            return None
-        if search.root_bound() <= reloads and search.order_within(reloads) is not None:
-            return None
-    except OutOfTimeError:
-        raise ValueError(
-            f"proof.reloads: {reloads}, the check has more than {MOST_CHECKED} states"
-        ) from None
+        proved = no_order_within(instance.requests, instance.capacity, reloads)
+    except ValueError as error:
+        raise ValueError(f"proof.reloads: {reloads}, {error}") from None
+    if not proved:
+        return None
     return instance.compulsory_cost + miss_cost(instance) * (reloads + 1)

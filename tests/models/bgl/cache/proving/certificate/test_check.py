@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.models.bgl.cache.instance import CacheInstance
-from gadgetopt.models.bgl.cache.proving.certificate import (
+from gadgetopt.models.bgl.cache.proving.certificate.check import (
     BoundaryPrices,
     CacheCertificate,
     Compulsory,
@@ -16,7 +16,7 @@ from gadgetopt.models.bgl.cache.proving.certificate import (
     check_bound,
 )
 
-from .brute_force import optimum, small_instance, small_instances
+from ...brute_force import optimum, small_instance, small_instances
 
 GIVEN = CacheInstance(requests=((0, 1), (2,), (0, 1)), capacity=1, order="given")
 NOTHING = (Fraction(0), Fraction(0))

@@ -1,0 +1,5 @@
+"""The trusted checks of lower bounds; nothing here is part of a search.
+
+- `check`: the types of certificates, and `check_bound`.
+- `orders`: that no order of fixed batches has so few reloads; `order_loops`: its compiled loops.
+"""
