@@ -36,6 +36,7 @@ _ORDER = (
     "trust",
     "runs",
     "reporting",
+    "skeleton",
     "api",
     "cli",
 )
@@ -95,6 +96,8 @@ def generated() -> Iterator[tuple[str, str]]:
     index.append("| package | what is in it |\n|---|---|")
     found = dict(packages(ROOT / "gadgetopt", "gadgetopt"))
     del found["gadgetopt"]
+    # The skeleton's rooms are read where `new-system` writes them.
+    found = {p: modules for p, modules in found.items() if not p.startswith("gadgetopt.skeleton.")}
     for package, modules in sorted(
         found.items(), key=lambda item: _ORDER.index(item[0].split(".")[1])
     ):

@@ -2,7 +2,7 @@
 
 main        entry point and error messages
 looking     list, show, schema
-making      generate, import, export
+making      generate, import, export, new-system
 training    train
 solving     solve, verify, plot
 comparing   compare, ratios (studying: its study, from a file and options)

@@ -22,7 +22,7 @@ from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
-from gadgetopt.cli.making import export, generate, import_
+from gadgetopt.cli.making import export, generate, import_, new_system
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
 from gadgetopt.cli.reporting import report
@@ -64,6 +64,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "delete": delete,
     "export": export,
     "train": train,
+    "new-system": new_system,
     "errata": errata,
     "schema": schema,
 }

@@ -1,4 +1,4 @@
-"""The commands `generate`, `import` and `export`."""
+"""The commands `generate`, `import`, `export` and `new-system`."""
 
 from __future__ import annotations
 
@@ -183,6 +183,35 @@ def export(
     path = out or Path(f"{_safe(read_instance(file).name)}.{formulation}.{FORMATS[form]}")
     check_outputs(path, read=file)
     return _written(path, "write_model_here", (file, formulation, form), limits, (path,))
+
+
+def new_system(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Name of the system: lower-case letters, digits, _."),
+    ],
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--folder",
+            help="Folder for it: of a package of your own, or `models` of a checkout.",
+            metavar="DIR",
+        ),
+    ] = Path(),
+    as_json: Json = False,
+) -> None:
+    """Write a small system to start from.
+
+    It is complete, with tests, and is replaced by yours part by part.
+    """
+    from gadgetopt.skeleton import writing
+
+    written = writing.new_system(name, folder)
+    if as_json:
+        _say_written(written, as_json)
+        return
+    for line in writing.next_steps(name, folder, written):
+        echo(line)
 
 
 def _written(

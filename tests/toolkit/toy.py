@@ -1,13 +1,12 @@
-"""The skeleton's 0/1 knapsack with models and methods that make false claims."""
+"""A 0/1 knapsack with models and methods that make false claims."""
 
 import math
 import signal
 from fractions import Fraction
 
 import pyomo.environ as pyo
-from skeleton import Choice, Knapsack, build, decode, evaluate, size
 
-from gadgetopt.system.data import LpDuals
+from gadgetopt.system.data import Instance, LpDuals, NonNegativeInt, PositiveInt, Solution
 from gadgetopt.system.declaration import (
     Assumption,
     Citation,
@@ -17,7 +16,50 @@ from gadgetopt.system.declaration import (
     Problem,
 )
 from gadgetopt.system.files import Document
-from gadgetopt.system.result import MethodOutcome, Status
+from gadgetopt.system.result import Evaluation, MethodOutcome, Status, Violation
+
+
+class Knapsack(Instance):
+    """Items with weights and values, and what may be carried."""
+
+    capacity: NonNegativeInt
+    weight: tuple[PositiveInt, ...]
+    value: tuple[PositiveInt, ...]
+
+
+class Choice(Solution):
+    """The numbers of the items chosen, from 0."""
+
+    chosen: tuple[NonNegativeInt, ...]
+
+
+def size(instance):
+    return {"items": len(instance.weight)}
+
+
+def evaluate(instance, solution):
+    for k, i in enumerate(solution.chosen):
+        if i >= len(instance.weight) or i in solution.chosen[:k]:
+            return Evaluation(None, (Violation("item", f"chosen[{k}]", 1),))
+    excess = sum(instance.weight[i] for i in solution.chosen) - instance.capacity
+    violations = (Violation("capacity", "knapsack", excess),) if excess > 0 else ()
+    return Evaluation(sum(instance.value[i] for i in solution.chosen), violations)
+
+
+def build(instance):
+    """Build the model: maximise the value of what fits."""
+    m = pyo.ConcreteModel()
+    m.I = pyo.RangeSet(0, len(instance.weight) - 1)
+    m.x = pyo.Var(m.I, domain=pyo.Binary)
+    weight = sum(instance.weight[i] * m.x[i] for i in m.I)
+    m.fits = pyo.Constraint(expr=weight <= instance.capacity)
+    value = sum(instance.value[i] * m.x[i] for i in m.I)
+    m.worth = pyo.Objective(expr=value, sense=pyo.maximize)
+    return m
+
+
+def decode(m, _instance):
+    return Choice(chosen=tuple(i for i in m.I if m.x[i].value > 0.5))
 
 
 def build_infeasible(instance):

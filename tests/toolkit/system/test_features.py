@@ -17,6 +17,7 @@ from gadgetopt.system.features import (
     variation,
 )
 from gadgetopt.system.files import find_instances, library, read_instance
+from gadgetopt.system.references import module_of
 from gadgetopt.system.registry import problems
 
 EVERY = find_instances([library()])
@@ -45,9 +46,10 @@ def test_all_instances_of_a_system_have_the_same_columns_and_none_is_called_as_o
 
 
 @pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
-def test_the_page_on_features_says_of_each_what_the_code_says(problem, root):
-    page = (root / "docs" / "features.md").read_text(encoding="utf-8")
-    section = page.split(f"## {problem.name}\n")[1].split("\n## ")[0]
+def test_the_page_of_a_system_says_of_each_feature_what_the_code_says(problem, root):
+    folder = root / "models" / module_of(problem.features).split(".")[2]  # a family has one page
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    section = page.split(f"## Features of `{problem.name}`\n")[1].split("\n## ")[0]
     written = " ".join(section.split())
     listed = inspect.getdoc(problem.features.resolve()).partition("\n- ")[2]
     for line in listed.split("\n- "):

@@ -5,8 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from skeleton import Choice
-from toy import DOCUMENT, TOY
+from toy import DOCUMENT, TOY, Choice
 
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.result import Evaluation, Limits, MethodOutcome, Status, Voucher

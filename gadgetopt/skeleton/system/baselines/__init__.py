@@ -1,0 +1,1 @@
+"""What the paper compares with (`by_value`)."""

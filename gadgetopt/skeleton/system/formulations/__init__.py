@@ -1,0 +1,1 @@
+"""The models on paper, one file each (`binary`)."""

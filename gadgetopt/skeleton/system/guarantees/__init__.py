@@ -1,0 +1,1 @@
+"""The theorems: promised ratios and their assumptions (`ratios`)."""

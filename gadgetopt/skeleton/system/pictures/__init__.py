@@ -1,0 +1,1 @@
+"""Pictures of choices: the weight of every item (`items`)."""

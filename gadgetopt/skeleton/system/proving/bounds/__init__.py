@@ -1,0 +1,1 @@
+"""Upper bounds on the value, each with a certificate (`price`)."""

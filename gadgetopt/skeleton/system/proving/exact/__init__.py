@@ -1,0 +1,1 @@
+"""What closes the gap (`branch_and_bound`)."""
