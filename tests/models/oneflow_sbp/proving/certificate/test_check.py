@@ -1,11 +1,14 @@
 """Certificates: whatever is taken away before the cases, the bound is true."""
 
 import math
+import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from gadgetopt.errors import InputError
+from gadgetopt.models.oneflow_sbp.proving.bounds.relaxations import mini_buckets, reparametrisation
 from gadgetopt.models.oneflow_sbp.proving.certificate.check import check_bound
 from gadgetopt.models.oneflow_sbp.proving.certificate.records import (
     Fixing,
@@ -14,8 +17,10 @@ from gadgetopt.models.oneflow_sbp.proving.certificate.records import (
 )
 from gadgetopt.models.oneflow_sbp.proving.exact import branch_and_bound as module
 from gadgetopt.models.oneflow_sbp.proving.exact.branch_and_bound import branch_and_bound
+from gadgetopt.system.files import validate
 from gadgetopt.system.result import Limits
 
+from ....certificate_mutations import mutated
 from ...brute_force import brute_force, random_instance
 
 RNG = np.random.default_rng(0)
@@ -68,3 +73,52 @@ def test_a_fixing_needs_a_price_for_every_placement():
     certificate = OneFlowSbpCertificate(fixings=(few,), tree=(Leaf(),), most_cells=10)
     with pytest.raises(ValueError, match=r"fixings\[0\]\.multipliers: "):
         check_bound(instance, certificate)
+
+
+def proofs_of(instance):
+    """Return certificates of every kind: elimination, splits, messages, cutoffs, fixings, cases."""
+    limits = Limits(time_s=30)
+    outcomes = [
+        mini_buckets(instance, limits, most_cells=4),
+        reparametrisation(instance, limits, sweeps=3),
+        branch_and_bound(instance, limits, most_sums=1),
+        branch_and_bound(instance, limits),
+    ]
+    return [o.certificate.model_dump(mode="json") for o in outcomes if o.certificate is not None]
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_no_forged_proof_of_a_search_proves_more_than_the_optimum(first, monkeypatch):
+    monkeypatch.setattr(module, "ALONE_FIXED_S", math.inf)
+    monkeypatch.setattr(module, "ALONE_S", math.inf)
+    refused = 0
+    for seed in range(first, first + 10):
+        rng = random.Random(seed)
+        instance = random_instance(seed)
+        optimum = brute_force(instance)
+        proofs = proofs_of(instance)
+        for _ in range(40):
+            data = mutated(rng.choice(proofs), proofs, rng) if proofs else {}
+            try:
+                forged = validate(OneFlowSbpCertificate, data, "proof.json")
+                proved = check_bound(instance, forged)
+            except (InputError, ValueError):
+                refused += 1
+                continue
+            assert proved is None or optimum is None or proved <= optimum, (seed, data)
+            assert proved is not None or optimum is None, (seed, data)
+    assert refused > 20
+
+
+def test_searches_prove_in_every_way(monkeypatch):
+    monkeypatch.setattr(module, "ALONE_FIXED_S", math.inf)
+    monkeypatch.setattr(module, "ALONE_S", math.inf)
+    proofs = [str(proof) for seed in range(60) for proof in proofs_of(random_instance(seed))]
+    for part in (
+        "'shifts': [[",
+        "'replaced': [{",
+        "'replaced_then': [{",
+        "'cutoff': '",
+        "'branch'",
+    ):
+        assert any(part in proof for proof in proofs), part
