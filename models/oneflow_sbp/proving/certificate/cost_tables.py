@@ -112,7 +112,7 @@ class CostTables:
                 made[key] = self.arrays.number(self.arrays[own[o]] + price * memory)
             own[o] = made.get(key, own[o])
         priced = replace(self, own=own)
-        if priced._largest() >= FORBIDDEN:
+        if priced.largest() >= FORBIDDEN:
             raise ValueError("multipliers: too large for 64 bits")
         return priced
 
@@ -126,17 +126,12 @@ class CostTables:
         ]
         return replace(self, own=own, pairs=[p._replace(table=number[p.table]) for p in self.pairs])
 
-    def _largest(self) -> int:
-        """Return the sum of the largest finite entries."""
-        largest: dict[int, int] = {}
-
-        def of(number: int) -> int:
-            if number not in largest:
-                array = self.arrays[number]
-                largest[number] = int(array.max(where=array < FORBIDDEN, initial=0))
-            return largest[number]
-
-        return sum(map(of, self.own)) + sum(of(pair.table) for pair in self.pairs)
+    def largest(self) -> int:
+        """Return the sum of the largest entries of nodes and the largest finite ones of pairs."""
+        of_nodes = {number: int(self.arrays[number].max()) for number in set(self.own)}
+        of_pairs = {table: _finite(self.arrays[table]) for table in {p.table for p in self.pairs}}
+        nodes = sum(of_nodes[number] for number in self.own)
+        return nodes + sum(of_pairs[pair.table] for pair in self.pairs)
 
 
 def cost_tables(instance: OneFlowSbpInstance, scale: Fraction) -> CostTables:
@@ -148,7 +143,7 @@ def cost_tables(instance: OneFlowSbpInstance, scale: Fraction) -> CostTables:
         If the scale is too large.
     """
     read = _Reading(instance, scale).tables()
-    if read._largest() >= FORBIDDEN:
+    if read.largest() >= FORBIDDEN:
         raise ValueError("scale: costs times this are too large for 64 bits")
     return read
 
@@ -174,7 +169,8 @@ class _Reading:
                 every = range(len(made.signatures))
                 allowed = tuple(k for k in every if pin in (None, made.signatures[k].output))
                 costs = self._whole(made.compute[k] if k in allowed else Fraction(0) for k in every)
-                held = self.arrays.number(_ints(min(m, most) for m in made.memory_bytes))
+                bytes_ = (min(made.memory_bytes[k], most) if k in allowed else 0 for k in every)
+                held = self.arrays.number(_ints(bytes_))
                 read[key] = allowed, self.arrays.number(costs), held
             allowed, own, held = read[key]
             self.allowed.append(allowed)
@@ -282,10 +278,16 @@ class _Reading:
         self.pairs.append(Pair(u, v, *self.made[key]))
 
     def _whole(self, costs: Iterable[Fraction | None]) -> Ints:
-        whole = [FORBIDDEN if c is None else math.floor(c * self.scale) for c in costs]
-        if any(c > FORBIDDEN for c in whole):
+        """Return costs times the scale; `FORBIDDEN` for None and for nothing else."""
+        whole = [None if c is None else math.floor(c * self.scale) for c in costs]
+        if any(c is not None and c >= FORBIDDEN for c in whole):
             raise ValueError("scale: costs times this are too large for 64 bits")
-        return _ints(whole)
+        return _ints(FORBIDDEN if c is None else c for c in whole)
+
+
+def _finite(table: Ints) -> int:
+    """Return the largest entry that is not forbidden."""
+    return int(table.max(where=table < FORBIDDEN, initial=0))
 
 
 def _free_if(allowed: object) -> Fraction | None:

@@ -2,16 +2,19 @@
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.proving.certificate.cost_tables import FORBIDDEN, cost_tables
+from gadgetopt.models.oneflow_sbp.proving.certificate.least_cost import least_cost
 
 from ...brute_force import random_instance
-from .plain import cost_of
+from .plain import cost_of, random_tables
 
 #: Makes whole numbers of all costs of the random instances.
 SCALE = Fraction(math.lcm(*range(1, 17)) * 7 * 1000 * 300)
@@ -63,6 +66,23 @@ def test_a_coarser_scale_rounds_down(seed):
 def test_a_scale_of_sums_beyond_64_bits_is_refused():
     with pytest.raises(ValueError, match="scale: costs times this are too large for 64 bits"):
         cost_tables(random_instance(0), Fraction(10**18))
+
+
+def test_a_cost_that_would_read_as_forbidden_is_refused():
+    instance = random_instance(0)
+    dearest = max(c for made in instance.tables.classes for c in made.compute)
+    with pytest.raises(ValueError, match="scale: costs times this are too large for 64 bits"):
+        cost_tables(instance, FORBIDDEN / dearest)
+
+
+def test_a_price_that_would_make_a_label_read_as_forbidden_is_refused():
+    tables = random_tables(1, nodes=1)
+    own = tables.arrays.number(np.array([3, 0]))
+    memory = tables.arrays.number(np.array([1, 0]))
+    costs = replace(tables, own=[own], memory=[memory], pairs=[], allowed=[(0, 1)], groups=[0])
+    assert least_cost(costs.priced([FORBIDDEN - 4]), [(0,)], [0], (), 10) == FORBIDDEN - 1
+    with pytest.raises(ValueError, match="multipliers: too large for 64 bits"):
+        costs.priced([FORBIDDEN - 3])
 
 
 @pytest.mark.parametrize("seed", range(40))
