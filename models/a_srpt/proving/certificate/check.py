@@ -218,12 +218,12 @@ def _exhausted(instance: ASrptInstance, pool: Pool, proof: PoolStates) -> bool:
     if below > whole_sum(pool.weight) * longest or total >= INT64_SAFE:
         return False
     ticks = np.minimum(np.array(proof.times, dtype=np.int64), min(longest, MOST_STARTS))
-    per_tick = np.repeat(np.array([0, *prices], dtype=np.int64), np.diff(ticks, prepend=0))
-    common = math.gcd(proof.denominator, *prices)
-    per_tick, denominator = per_tick // common, proof.denominator // common
+    common = math.gcd(proof.denominator, *prices)  # perhaps beyond 64 bits where all prices are 0
+    whole = [price // common for price in (0, *prices)]
+    per_tick = np.repeat(np.array(whole, dtype=np.int64), np.diff(ticks, prepend=0))
+    denominator = proof.denominator // common
     if isinstance(proof, ClusterStates):
-        whole = per_tick.tolist()
-        return cluster_exhaustion.none_cheaper(instance, whole, denominator, below)
+        return cluster_exhaustion.none_cheaper(instance, per_tick.tolist(), denominator, below)
     return pool_exhaustion.none_cheaper(pool, per_tick, denominator, below, MOST_STATES)
 
 

@@ -123,6 +123,14 @@ def test_the_optimum_is_proved_and_no_more(kind):
         assert bound(instance, above) == bound(instance, Formula(formula="release"))
 
 
+@pytest.mark.parametrize("kind", [PoolStates, ClusterStates])
+@pytest.mark.parametrize("denominator", [2**53, 2**63, 10**40])
+def test_prices_of_nothing_have_any_denominator(kind, denominator):
+    for instance, optimum in zip(SMALL, OPTIMA[kind], strict=True):
+        nothing = {"times": (0, 1), "prices": (0,), "denominator": denominator}
+        assert bound(instance, kind(**nothing, bound=optimum)) == optimum
+
+
 def test_states_of_the_pool_are_not_taken_for_those_of_the_servers():
     both = zip(SMALL, OPTIMA[PoolStates], OPTIMA[ClusterStates], strict=True)
     apart = [(instance, on_servers) for instance, pool, on_servers in both if pool < on_servers]
