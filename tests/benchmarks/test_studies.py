@@ -26,9 +26,9 @@ BENCHMARKS = ROOT / "benchmarks"
 NO_STUDIES = {"defaults.toml"}
 STUDIES = sorted(p for p in BENCHMARKS.glob("*.toml") if p.name not in NO_STUDIES)
 
-RUN = {"parallel_machines_ratios", "dapple_programs"}
-if os.environ.get("GADGETOPT_STUDIES") == "all":
-    RUN = {path.stem for path in STUDIES}
+RUN, WORKERS = {"parallel_machines_ratios", "dapple_programs"}, 0
+if os.environ.get("GADGETOPT_STUDIES") == "all":  # large models need enforced limits
+    RUN, WORKERS = {path.stem for path in STUDIES}, 1
 
 
 @pytest.fixture(params=STUDIES, ids=lambda p: p.stem)
@@ -101,7 +101,7 @@ def test_a_study_runs_and_ends_with_its_table(study, cli, tmp_path):
     small = shrunk(study).model_copy(
         update={
             "instances": tuple(map(str, instances)),
-            "workers": 0,
+            "workers": WORKERS,
             "limits": study.limits.model_copy(update={"time_s": 1.0}),
         }
     )
