@@ -5,13 +5,10 @@ Each room (algorithms, baselines, formulations, proving.bounds, ...) declares it
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
-from .data import generate, importers
-from .proving import bounds, exact
-
 part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
+    package=__name__,
     name="forest_packing",
     title="Packing aggregation and broadcast trees into a network (AllReduce)",
     citation=Citation(
@@ -55,18 +52,4 @@ PROBLEM = Problem(
         "forest_packing:scaling": "unpolished_packing",
         "forest_packing:polish": "unpolished_packing",
     },
-    generators=generate.GENERATORS,
-    importers=importers.IMPORTERS,
-    formulations=formulations.FORMULATIONS,
-    methods=(
-        *algorithms.METHODS,
-        *baselines.METHODS,
-        *heuristics.METHODS,
-        *exact.METHODS,
-        *bounds.METHODS,
-        *formulations.METHODS,
-    ),
-    guarantees=guarantees.GUARANTEES,
-    statements=statements.STATEMENTS,
-    pictures=pictures.PICTURES,
 )

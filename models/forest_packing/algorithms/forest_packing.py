@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
@@ -44,15 +45,17 @@ _NOISE = 1e-9
 _LEAST_IN_HASTE = 0.9
 
 
+@method(kind="approximation", reference="A1, A2")
 def forest_packing(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     eps: float = 0.1,
     prune: float = 1e-3,
 ) -> MethodOutcome:
-    r"""Return trees of total rate :math:`R \ge (1-\varepsilon)^2 (1-\eta) R^*` (T4), and a bound.
+    r"""Near-optimal packing by multiplicative weights (reconstructed).
+
+    Return trees of total rate :math:`R \ge (1-\varepsilon)^2 (1-\eta) R^*` (T4), and a bound.
 
     Our reading of the paper's near-optimal packing (reconstructed): algorithm A1, then A2. The
     trees of A1 and their roots are those of `plain`, tested. They get their best rates together
@@ -64,8 +67,6 @@ def forest_packing(
     instance : ForestPackingInstance
     limits : Limits
         `time_s` ends the packing early; plan and bound are then those found so far.
-    rng
-        Not used: ties go to the first edge or arc.
     eps : float, default 0.1
         Accuracy, 0 < eps < 1.
     prune : float, default 1e-3

@@ -18,7 +18,9 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.exact_plans import (
@@ -37,17 +39,19 @@ from ..subproblems.roots import directed_from
 from ..subproblems.tree_master import TreeMaster
 
 
+@method(kind="baseline", reference="Blink; A1, F8e")
 def blink(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     eps: float = 0.1,
     eta: float = 0.05,
     unit_trees: bool = False,
     selection_s: float = 5.0,
 ) -> MethodOutcome:
-    r"""Pack trees from one worker and keep the fewest that reach :math:`(1-\eta)` of their rate.
+    r"""Trees from one GPU, reduced to a few (reconstructed).
+
+    Pack trees from one worker and keep the fewest that reach :math:`(1-\eta)` of their rate.
 
     A baseline in the manner of Blink (reconstructed).
 
@@ -56,7 +60,6 @@ def blink(
     instance : ForestPackingInstance
         The root is the given one, or the first worker.
     limits : Limits
-    rng : numpy.random.Generator
     eps : float, default 0.1
         Accuracy of the packing scheme.
     eta : float, default 0.05
@@ -98,7 +101,7 @@ def blink(
         plan, rate = RatedTrees(master.trees, master.rates), master.rate
     best = Fraction(rate)
     packed_s = clock.elapsed_s
-    seed = seed_of(rng)
+    seed = seed_of(fixed_rng())
     target = (1 - Fraction(eta)) * best
     chosen = Fewest([], 0, "time_s")
     for step in [instance.network.unit, None] if unit_trees else [None]:

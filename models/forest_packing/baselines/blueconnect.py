@@ -23,10 +23,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import networkx as nx
-import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
 
 from ..instance import ForestPackingInstance
 from ..network import Network
@@ -36,14 +36,15 @@ from ..subproblems.routing import Routing, fullest
 from .rings_and_servers import check_shares, staged
 
 
+@method(kind="baseline", reference="BlueConnect")
 def blueconnect(
     instance: ForestPackingInstance,
-    limits: Limits,
-    rng: np.random.Generator,
     *,
     factors: tuple[int, ...] = (),
 ) -> MethodOutcome:
-    r"""Return BlueConnect's decomposition into rings of :math:`p_1`, then of :math:`p_2`, ...
+    r"""Rings along the axes of a grid: hierarchical ring, 2-D ring.
+
+    Return BlueConnect's decomposition into rings of :math:`p_1`, then of :math:`p_2`, ...
 
     No guarantee. (box size, boxes) is the hierarchical ring, the sides of a torus its 2-D ring,
     (N,) the plain ring.
@@ -52,8 +53,6 @@ def blueconnect(
     ----------
     instance : ForestPackingInstance
         Of an allreduce, allgather or reduce-scatter; root shares free or uniform.
-    limits, rng
-        Not used.
     factors : tuple of int, default ()
         p_1, ..., p_q with product N; the first belongs to consecutive ranks. Ranks run through
         one box after the other if `boxes` finds some, else as in the instance. Empty: (workers of

@@ -26,6 +26,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.graphs.arborescence_packing import Arborescence, pack_arborescences
 from gadgetopt.pieces.graphs.flows import FlowNetwork, wide_integers
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import CutFamily, ForestPackingCertificate, ForestPackingInstance, Stage
@@ -45,14 +46,16 @@ from ..subproblems.rooted_cuts import Digraph, RootedCut, single_cut_outcome, ti
 Shares = Mapping[int, Fraction]
 
 
+@method(kind="baseline", reference="A6")
 def forestcoll(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     trees_per_root: int = 0,
 ) -> MethodOutcome:
-    r"""Pack ForestColl's trees for given root shares, uniform where they are free (A6).
+    r"""ForestColl: edge splitting and trees in batches; optimal for uniform allgather.
+
+    Pack ForestColl's trees for given root shares, uniform where they are free (A6).
 
     Optimal for one stage with given shares on networks without switches, and with switches if
     capacities in and out of every node are equal. The plan of an allreduce has the rate of both

@@ -31,6 +31,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import ForestPackingInstance
@@ -48,14 +49,15 @@ from ..packing import (
 from ..subproblems.routing import Routing, fullest
 
 
-def ring(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator, *, order: str = ""
-) -> MethodOutcome:
-    """Return the plan of one ring: every worker is the root of 1/N, data flow one way round.
+@method(kind="baseline", reference="ring")
+def ring(instance: ForestPackingInstance, *, order: str = "") -> MethodOutcome:
+    """One ring in the order of the workers.
+
+    Return the plan of one ring: every worker is the root of 1/N, data flow one way round.
 
     Parameters
     ----------
-    instance, limits, rng
+    instance
         Deterministic, fast.
     order : str, default ""
         The workers' numbers around the ring such as "0,1,3,2"; empty: as in the instance.
@@ -68,17 +70,20 @@ def ring(
     return ring_plan(instance, worker_order(instance, order), bidirectional=False)
 
 
-def ring_bidirectional(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator, *, order: str = ""
-) -> MethodOutcome:
-    """Return the plan of one ring with half of the data each way round; see `ring`."""
+@method(kind="baseline", reference="ring, both ways")
+def ring_bidirectional(instance: ForestPackingInstance, *, order: str = "") -> MethodOutcome:
+    """One ring, half of the data in each direction.
+
+    Return the plan of one ring with half of the data each way round; see `ring`.
+    """
     return ring_plan(instance, worker_order(instance, order), bidirectional=True)
 
 
-def ps_single(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the plan of one parameter server, push and pull overlapped: the best worker for it.
+@method(kind="baseline", reference="PS")
+def ps_single(instance: ForestPackingInstance) -> MethodOutcome:
+    """The best single parameter server.
+
+    Return the plan of one parameter server, push and pull overlapped: the best worker for it.
 
     Raises
     ------
@@ -98,10 +103,9 @@ def ps_single(
     return plan_outcome(instance, plan, notes={"server": instance.network.labels[plan[0].root]})
 
 
-def ps_multi(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the plan in which every worker is the parameter server of 1/N, as in BytePS.
+@method(kind="baseline", reference="multi-PS")
+def ps_multi(instance: ForestPackingInstance) -> MethodOutcome:
+    """Every worker is the parameter server of an equal part.
 
     Raises
     ------
@@ -116,10 +120,11 @@ def ps_multi(
     return plan_outcome(instance, planned(instance, stars, "equal parameter servers"))
 
 
-def ps_multi_opt(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return the best plan of stars: parameter servers with shares from a linear program.
+@method(kind="baseline", reference="multi-PS, optimized")
+def ps_multi_opt(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    r"""Every worker is a parameter server, with the best parts.
+
+    Return the best plan of stars: parameter servers with shares from a linear program.
 
     .. math:: \max \sum_r x_r, \quad \sum_r n_{ir} x_r \le c_i \ \text{for every row } i
 
@@ -142,10 +147,9 @@ def ps_multi_opt(
     return plan_outcome(instance, best_plan(instance, readings), limit_hit=limit_hit)
 
 
-def double_binary_tree(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the plan of two binary trees with half the data each, as NCCL builds them.
+@method(kind="baseline", reference="double binary tree (reconstructed)")
+def double_binary_tree(instance: ForestPackingInstance) -> MethodOutcome:
+    """Two binary trees, half of the data each.
 
     A rank r > 0 with lowest set bit b has the parent (r xor b) | 2b, or r xor b if there is no such
     rank. The second tree has the ranks mirrored if N is even, shifted by one if it is odd. (NCCL's
@@ -171,10 +175,11 @@ def double_binary_tree(
     return plan_outcome(instance, planned(instance, pairs, "a double binary tree"))
 
 
-def recursive_halving_doubling(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the plan of recursive halving and doubling: a binomial tree to every worker.
+@method(kind="baseline", reference="recursive halving and doubling")
+def recursive_halving_doubling(instance: ForestPackingInstance) -> MethodOutcome:
+    """Exchanges at distances N/2, ..., 1 and back.
+
+    Return the plan of recursive halving and doubling: a binomial tree to every worker.
 
     In step i of the reduction worker v sends 1/2^i of the data to v xor N/2^i, and the broadcast
     goes backwards. The steps run one after the other: their times add up, and the rate is that of

@@ -20,6 +20,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.graphs.spanning import SpanningTrees
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ForestPackingInstance
@@ -38,10 +39,9 @@ from .rings_and_servers import staged
 _Tree = list[Route]
 
 
-def single_tree(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the plan of one spanning tree whose narrowest link is widest: time D / B_1.
+@method(kind="baseline", reference="single tree")
+def single_tree(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    """One spanning tree whose narrowest link is widest.
 
     Without switches a maximum spanning tree, the widest of all. With switches, where a tree may use
     a link several times, workers are joined one by one over the path that is widest given the
@@ -55,10 +55,9 @@ def single_tree(
     return _peeled(instance, limits, most=1)
 
 
-def greedy_peel(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return the plan of widest trees, each taken with all the rate it can have: D / sum of rates.
+@method(kind="baseline", reference="greedy peeling")
+def greedy_peel(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    """Widest spanning trees, peeled off one after the other.
 
     The next tree is found in the capacity that the earlier ones leave, until that is disconnected.
     Every tree fills some row, so there are at most as many as rows. When time runs out, the trees

@@ -23,6 +23,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import formulation
 
 from ..instance import ForestPackingInstance
 from .loads import (
@@ -46,8 +47,11 @@ def num_cuts(instance: ForestPackingInstance) -> int:
     return len(instance.stages) * (2**nodes - 2 ** (nodes - workers))
 
 
+@formulation(
+    name="cuts", model_class="LP", strength="exact", equations="F3, F4, F7.1", backends=("highs",)
+)
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build (1)-(3) and all rows (F3).
+    """Loads that cross every cut (small networks).
 
     Raises
     ------

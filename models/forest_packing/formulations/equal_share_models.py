@@ -28,16 +28,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
 import pyomo.environ as pyo
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import ForestPackingInstance
@@ -135,21 +136,22 @@ def decode_trees(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> list[
     ]
 
 
+@method(kind="exact", reference="F8a", formulation="equal_share", backend="highs")
 def equal_share_milp(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
-    backend: str = "highs",
+    backend: Literal["highs", "cpsat"] = "highs",
 ) -> MethodOutcome:
-    """Solve F8a for every number of trees that matters.
+    """K trees of equal share (MILP).
+
+    Solve F8a for every number of trees that matters.
 
     Parameters
     ----------
     instance : ForestPackingInstance
         `equal_share` is set.
     limits : Limits
-    rng : numpy.random.Generator
     backend : "highs" or "cpsat"
         CP-SAT takes the pure-integer form.
 
@@ -160,7 +162,7 @@ def equal_share_milp(
         the least common multiple of the capacities is too large for CP-SAT.
     """
     refuse_others(instance, "equal_share_milp")
-    seed = seed_of(rng)
+    seed = seed_of(fixed_rng())
     c = edge_capacities(instance.network)
     pure = backend == "cpsat"
 
@@ -179,10 +181,11 @@ def equal_share_milp(
     return best_of_counts(instance, limits, solve)
 
 
-def equal_share_cp(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Solve F8a as a native CP-SAT model, U chosen among its candidates.
+@method(kind="exact", reference="F8a", formulation="equal_share", backend="cpsat")
+def equal_share_cp(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    """K trees of equal share (CP-SAT).
+
+    Solve F8a as a native CP-SAT model, U chosen among its candidates.
 
     Each number of trees is only searched for plans better than those found before.
 
@@ -192,7 +195,7 @@ def equal_share_cp(
         If the instance is not an overlapped allreduce on full-duplex cables with equal shares.
     """
     refuse_others(instance, "equal_share_cp")
-    seed = seed_of(rng)
+    seed = seed_of(fixed_rng())
     tau = strength(instance.network).value
 
     def solve(num_trees: int, cutoff: Fraction, left: Limits) -> Solved:

@@ -35,6 +35,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import ForestPackingInstance
 from .loads import (
     add_balances,
@@ -49,8 +51,11 @@ from .loads import (
 __all__ = ["add_flows", "build", "build_multicast", "decode"]
 
 
+@formulation(
+    name="flow", model_class="LP", strength="exact", equations="F2, F4, F7.1", backends=("highs",)
+)
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build (1)-(6).
+    """Loads that let a flow reach every worker: the compact form.
 
     Raises
     ------
@@ -64,8 +69,15 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     return m
 
 
+@formulation(
+    name="multicast",
+    model_class="LP",
+    strength="relaxation",
+    equations="F2 without (3)",
+    backends=("highs",),
+)
 def build_multicast(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build (1), (2) and (4)-(6): a relaxation of every instance."""
+    """The compact form with switches that copy and sum."""
     network = instance.network
     m = declare("multicast relaxation", instance, network.num_nodes, network.arcs)
     add_capacities(m, instance, stage_loads(m, instance))

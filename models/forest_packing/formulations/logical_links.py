@@ -28,6 +28,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.system.declaring import formulation
+
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
 from .flow import add_flows
 from .loads import (
@@ -44,8 +46,11 @@ from .loads import (
 ROUTED: dict[Stage, str] = {"broadcast": "y", "reduce": "z"}
 
 
+@formulation(
+    name="logical_links", model_class="LP", strength="exact", equations="F7.2", backends=("highs",)
+)
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build (1), (2), (4)-(6) and (F7.2).
+    """The compact form on links between workers, routed through switches.
 
     Raises
     ------

@@ -37,6 +37,7 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.system.declaring import formulation
 from gadgetopt.system.result import Limits
 
 from ..instance import ForestPackingInstance, ForestPackingSolution
@@ -87,8 +88,16 @@ def num_trees(instance: ForestPackingInstance) -> int:
     return count_arborescences(network.num_nodes, dict.fromkeys(network.arcs, 1), 0)
 
 
+@formulation(
+    name="spanning_trees",
+    model_class="LP",
+    strength="exact",
+    equations="F5",
+    decode="decode_trees",
+    backends=("highs",),
+)
 def build_trees(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build F5 with all spanning trees.
+    """One variable for every spanning tree (small symmetric networks).
 
     Raises
     ------
@@ -135,8 +144,18 @@ def decode_trees(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> Fores
     return plan_of_trees(instance, [tree for tree, _ in used], [x for _, x in used])
 
 
+@formulation(
+    name="orientation",
+    model_class="LP",
+    strength="exact",
+    equations="F5, compact",
+    decode="decode_orientation",
+    backends=("highs",),
+)
 def build_orientation(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build the compact form (F5.1)-(F5.3), with r the first worker.
+    """Cables oriented, a flow from one root (symmetric networks).
+
+    Build the compact form (F5.1)-(F5.3), with r the first worker.
 
     Raises
     ------

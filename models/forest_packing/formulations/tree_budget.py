@@ -35,6 +35,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
+from gadgetopt.system.declaring import formulation
 
 from ..instance import (
     Bottleneck,
@@ -100,8 +101,15 @@ def rate_certificate(instance: ForestPackingInstance, num_trees: int) -> ForestP
     return ForestPackingCertificate(proof=Bottleneck(nodes=nodes))
 
 
+@formulation(
+    name="tree_budget",
+    model_class="MILP",
+    strength="restriction",
+    equations="F8b",
+    backends=("highs",),
+)
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build F8b.
+    """At most K trees of any rates, each used up and down (instances with a tree budget).
 
     Raises
     ------

@@ -24,15 +24,16 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, pairwise
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
@@ -174,14 +175,16 @@ class TreeBudgetModel:
         return tuple(tree)
 
 
+@method(kind="heuristic", reference="F8b", formulation="tree_budget", backend="cpsat")
 def tree_budget_cp(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     granularity: float | None = None,
 ) -> MethodOutcome:
-    r"""Find the best K trees, each used in both directions (F8b).
+    r"""At most K trees of any rates, each used up and down (CP-SAT, rates on a grid).
+
+    Find the best K trees, each used in both directions (F8b).
 
     The bound is :math:`\min(\tau, K B_1)` and holds for pairs of different trees too; the notes
     have the bound for trees used in both directions, which is valid for all rates, not only for
@@ -192,7 +195,6 @@ def tree_budget_cp(
     instance : ForestPackingInstance
         `tree_budget` is set.
     limits : Limits
-    rng : numpy.random.Generator
     granularity : float, optional
         Step of the rates, GB/s. By default the coarsest that surely contains an optimum; from
         seven trees on, a sixtieth of the unit of capacity.
@@ -216,7 +218,7 @@ def tree_budget_cp(
     model.trees_span()
     model.cables_have_capacity()
     built_s = clock.elapsed_s
-    outcome = solve_cp(model.model, clock.limits(), seed_of(rng), 0)
+    outcome = solve_cp(model.model, clock.limits(), seed_of(fixed_rng()), 0)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     two_way = verified if outcome.bound is None else grid.bound(int(outcome.bound))

@@ -37,6 +37,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.system.declaring import formulation
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
 from ..network import Network
@@ -93,8 +94,13 @@ def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
     return [p for p in pairs if depth(p, instance.network.num_workers) <= instance.max_depth]
 
 
+@formulation(
+    name="tree_pairs", model_class="LP", strength="exact", equations="F1, F7.3", backends=("highs",)
+)
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build F1 with all columns, or those no deeper than `max_depth` if it is given (F8f).
+    """One variable for every pair of trees (tiny networks).
+
+    Build F1 with all columns, or those no deeper than `max_depth` if it is given (F8f).
 
     Raises
     ------

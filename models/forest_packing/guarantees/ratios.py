@@ -31,6 +31,7 @@ from fractions import Fraction
 from typing import Any
 
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.declaring import guarantee
 
 from ..instance import ForestPackingInstance
 
@@ -38,6 +39,19 @@ from ..instance import ForestPackingInstance
 EPS, TARGET_GAP, PRUNE = 0.1, 0.0, 1e-3
 
 
+def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> bool:
+    """Return True if the number, depth and rates of the trees are not restricted."""
+    return not instance.restricted
+
+
+@guarantee(
+    name="T4",
+    statement="R* <= R / ((1 - eps)^2 (1 - eta)), or the target gap if that is more",
+    reference="T4 (our own numbering; derived here)",
+    standing="proven",
+    methods=("forest_packing", "packing_to_gap"),
+    assumptions={"the number, depth and rates of the trees are not restricted": unrestricted},
+)
 def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> Fraction:
     """Return the guaranteed R*/R of A1 and A2 with these parameters (T4).
 
@@ -49,14 +63,17 @@ def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]
     return ratio / (1 - decimal_rational(parameters.get("prune", PRUNE)))
 
 
+@guarantee(
+    name="T4, A1 alone",
+    statement="R* <= R / (1 - eps)^2",
+    reference="T4 (our own numbering; derived here)",
+    standing="proven",
+    methods=("unpolished_packing",),
+    assumptions={"the number, depth and rates of the trees are not restricted": unrestricted},
+)
 def unpolished_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> Fraction:
     """Return the guaranteed R*/R of A1 alone, 1/(1-eps)^2 (T4 without pruning)."""
     return 1 / (1 - decimal_rational(parameters.get("eps", EPS))) ** 2
-
-
-def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> bool:
-    """Return True if the number, depth and rates of the trees are not restricted."""
-    return not instance.restricted
 
 
 def crossing_bound(instance: ForestPackingInstance, parts: Sequence[Sequence[int]]) -> Fraction:

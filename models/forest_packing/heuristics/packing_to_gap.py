@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.forest_packing import polished_packing
 from ..instance import ForestPackingInstance
 
 
+@method(kind="approximation", reference="A1, A2 (reconstructed)")
 def packing_to_gap(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     eps: float = 0.1,
     target_gap: float = 0.02,
     prune: float = 1e-3,
 ) -> MethodOutcome:
-    """Return the plan of `forest_packing`, whose packing also ends at a gap.
+    """Forest packing that stops as soon as bound and rate are close.
+
+    Return the plan of `forest_packing`, whose packing also ends at a gap.
 
     Networks of a thousand workers take this long before A1 ends by its theorem.
 
@@ -28,8 +29,6 @@ def packing_to_gap(
     instance : ForestPackingInstance
     limits : Limits
         `time_s` ends the packing early; plan and bound are then those found so far.
-    rng
-        Not used: ties go to the first edge or arc.
     eps, prune
         As in `forest_packing`.
     target_gap : float, default 0.02

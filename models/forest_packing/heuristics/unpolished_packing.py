@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.exact_plans import RatedTrees
@@ -15,15 +16,17 @@ from ..instance import ForestPackingInstance
 from ..subproblems.price_oracles import make_oracle
 
 
+@method(kind="approximation", reference="A1, scaled by the congestion or by the theorem")
 def unpolished_packing(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     eps: float = 0.1,
     scaling: Literal["congestion", "theory"] = "congestion",
 ) -> MethodOutcome:
-    r"""Return trees of total rate :math:`R \ge (1-\varepsilon)^2 R^*`, and a bound.
+    r"""The trees of multiplicative weights with the rates that they got there.
+
+    Return trees of total rate :math:`R \ge (1-\varepsilon)^2 R^*`, and a bound.
 
     Algorithm A1 alone, with the schedule of A2: the same trees, rates and roots as `plain` without
     its pruning, tested. No tree is dropped, and no linear program solved.
@@ -33,8 +36,6 @@ def unpolished_packing(
     instance : ForestPackingInstance
     limits : Limits
         `time_s` ends the packing early; plan and bound are then those found so far.
-    rng
-        Not used: ties go to the first edge or arc.
     eps : float, default 0.1
         Accuracy, 0 < eps < 1.
     scaling : "congestion" or "theory", default "congestion"

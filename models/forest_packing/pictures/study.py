@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import BRIGHT, INK, TEMPLATE
+from gadgetopt.system.declaring import picture
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status
 from gadgetopt.trust.run import solve
@@ -110,8 +111,11 @@ class Contender:
         return chunked_time_s(scaled, chunks, hop_s), chunks
 
 
+@picture(of="instance")
 def accuracy(instance: ForestPackingInstance) -> go.Figure:
-    """Draw the approximation's rate and bound against epsilon, and the optimum if it is known.
+    """Rate against epsilon, with the certified band.
+
+    Draw the approximation's rate and bound against epsilon, and the optimum if it is known.
 
     Epsilon goes down to where the theorem allows 20,000 iterations.
 
@@ -192,8 +196,9 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
     return figure
 
 
+@picture(of="instance")
 def message_size(instance: ForestPackingInstance) -> go.Figure:
-    """Draw the time of every method's plan against message size, with its best number of chunks.
+    """Time against message size, every algorithm.
 
     On the right: the part of the best rate that a plan reaches. Methods that refuse the instance,
     or find no plan in a few seconds, are left out.

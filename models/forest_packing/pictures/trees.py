@@ -25,6 +25,7 @@ from gadgetopt.reporting.figures import (
     TEMPLATE,
     mixed,
 )
+from gadgetopt.system.declaring import picture
 
 from ..instance import (
     ForestPackingInstance,
@@ -69,8 +70,11 @@ class Strip:
     rate: float
 
 
+@picture()
 def trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> go.Figure:
-    """Draw the trees of a feasible plan on the network, the largest rates in colours of their own.
+    """The packed trees on the topology.
+
+    Draw the trees of a feasible plan on the network, the largest rates in colours of their own.
 
     The menu shows one tree alone, the legend hides and shows any.
     """

@@ -8,6 +8,7 @@ from plotly.subplots import make_subplots
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.reporting.figures import BRIGHT, INK, TEMPLATE
+from gadgetopt.system.declaring import picture
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
 from ..network import Network
@@ -22,8 +23,11 @@ from .trees import (
 _MAPPED_NODES, _WRITTEN_NODES = 24, 10
 
 
+@picture()
 def utilisation(instance: ForestPackingInstance, solution: ForestPackingSolution) -> go.Figure:
-    """Draw the part of the time that every link of a feasible plan is busy, by stage.
+    """Load of every link.
+
+    Draw the part of the time that every link of a feasible plan is busy, by stage.
 
     Small networks are a heat map, source by destination; others, and those whose links share
     limits (half duplex, NICs), are bars.

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.instance import ForestPackingSolution, TreePair
@@ -50,7 +51,7 @@ def test_optimal_rates_are_attained_and_proved(name):
         method = equal_share_partition
     else:
         method = bounded_depth if instance.max_depth else pair_budget_cp
-    outcome = method(instance, Limits(time_s=30), np.random.default_rng(0))
+    outcome = called(method, instance, Limits(time_s=30), np.random.default_rng(0))
     assert evaluate(instance, outcome.solution).objective == RATES[name]
     assert outcome.dual_bound == RATES[name]
 

@@ -9,7 +9,6 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gadgetopt.models.forest_packing.baselines.forestcoll import forestcoll
@@ -106,7 +105,7 @@ def test_no_rate_exceeds_what_single_workers_can_receive(name: str) -> None:
 def bound(name: str, **fields: Any) -> Number | None:
     """The certified bound of cut generation (F3); its certificate is checked in exact numbers."""
     instance = library_instance(name, **fields)
-    return cut_generation(instance, Limits(), np.random.default_rng(0), trees=False).dual_bound
+    return cut_generation(instance, Limits(), trees=False).dual_bound
 
 
 @pytest.mark.parametrize("name", RATES)
@@ -135,14 +134,14 @@ def test_cut_generation_certifies_partial_allocations(name: str) -> None:
 @pytest.mark.parametrize("name", RATES)
 def test_the_tightest_single_cut_is_that_of_the_allgather(name: str) -> None:
     instance = library_instance(name, collective="allgather", root_mode="uniform")
-    outcome = forestcoll_bound(instance, Limits(), np.random.default_rng(0))
+    outcome = forestcoll_bound(instance, Limits())
     assert outcome.dual_bound == RATES[name].allgather
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_trees_of_forestcoll_attain_the_rate(name: str) -> None:
     instance = library_instance(name)
-    outcome = forestcoll(instance, Limits(), np.random.default_rng(0))
+    outcome = forestcoll(instance, Limits())
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible
     assert evaluation.objective == RATES[name].allreduce

@@ -14,6 +14,8 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.system.declaring import generator
+
 from ...instance import (
     ForestPackingInstance,
     Link,
@@ -54,15 +56,20 @@ DISTRIBUTIONS: dict[str, Callable[[np.random.Generator], float]] = {
 _SMALLEST_GBYTE_PER_S = 0.01
 
 
+@generator()
 def quickstart(
     rng: np.random.Generator, *, workers: int = 5, contention: float = 1.0
 ) -> ForestPackingInstance:
-    """Return a small complete overlay whose cables have 1 to 20 GB/s."""
+    """A complete overlay of five workers, 1 to 20 GB/s.
+
+    Return a small complete overlay whose cables have 1 to 20 GB/s.
+    """
     pairs = itertools.combinations(range(workers), 2)
     links = _cables(pairs, lambda: float(rng.integers(1, 21)), symmetric=True)
     return _instance(_plain(workers, links), rng, "unit", contention)
 
 
+@generator()
 def paper(
     rng: np.random.Generator,
     *,
@@ -72,7 +79,9 @@ def paper(
     model: str = "bert_large",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return a complete overlay of random bandwidths: the paper's setting (reconstructed).
+    """Complete overlays of random bandwidths (reconstructed).
+
+    Return a complete overlay of random bandwidths: the paper's setting (reconstructed).
 
     Parameters
     ----------
@@ -93,6 +102,7 @@ def paper(
     return _instance(_plain(workers, links), rng, model, contention)
 
 
+@generator()
 def hardware(
     rng: np.random.Generator,
     *,
@@ -102,7 +112,7 @@ def hardware(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return boxes of GPUs, or the part of them that a job was given.
+    """Boxes of GPUs, or the part of one that a job was given.
 
     Parameters
     ----------
@@ -126,6 +136,7 @@ def hardware(
     return _instance(network, rng, model, contention)
 
 
+@generator()
 def star(
     rng: np.random.Generator,
     *,
@@ -134,10 +145,11 @@ def star(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return workers around one switch."""
+    """Workers around one switch."""
     return _instance(topologies.star(workers, bandwidth), rng, model, contention)
 
 
+@generator(summary="k-port switches and k^3/4 hosts")
 def fat_tree(
     rng: np.random.Generator,
     *,
@@ -152,6 +164,7 @@ def fat_tree(
     return _instance(topologies.fat_tree(k, host, fabric, core), rng, model, contention)
 
 
+@generator()
 def bcube(
     rng: np.random.Generator,
     *,
@@ -160,10 +173,11 @@ def bcube(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return BCube(n, 1): n^2 servers."""
+    """BCube(n, 1)."""
     return _instance(topologies.bcube(n, bandwidth), rng, model, contention)
 
 
+@generator()
 def dcell(
     rng: np.random.Generator,
     *,
@@ -172,10 +186,11 @@ def dcell(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return DCell_1(n): n (n + 1) servers."""
+    """DCell_1(n)."""
     return _instance(topologies.dcell(n, bandwidth), rng, model, contention)
 
 
+@generator()
 def torus(
     rng: np.random.Generator,
     *,
@@ -184,11 +199,15 @@ def torus(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return a torus; "8" is a ring of eight, "4x4x4" has three dimensions."""
+    """A torus of any dimensions.
+
+    Return a torus; "8" is a ring of eight, "4x4x4" has three dimensions.
+    """
     sizes = _numbers("dims", dims, "x")
     return _instance(topologies.torus(sizes, bandwidth), rng, model, contention)
 
 
+@generator()
 def hypercube(
     rng: np.random.Generator,
     *,
@@ -197,10 +216,11 @@ def hypercube(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return a hypercube of 2^dimension workers."""
+    """A hypercube."""
     return _instance(topologies.hypercube(dimension, bandwidth), rng, model, contention)
 
 
+@generator()
 def complete(
     rng: np.random.Generator,
     *,
@@ -209,10 +229,11 @@ def complete(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return workers with equal cables between every two."""
+    """Equal cables between every two workers."""
     return _instance(topologies.complete(workers, bandwidth), rng, model, contention)
 
 
+@generator()
 def clustered(
     rng: np.random.Generator,
     *,
@@ -224,7 +245,7 @@ def clustered(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return dense fast clusters, U{50..100}, with sparse slow cables between them, U{1..10}.
+    """Dense fast clusters, sparse slow cables between them.
 
     Parameters
     ----------
@@ -259,6 +280,7 @@ def clustered(
     return _instance(_plain(clusters * size, links), rng, model, contention)
 
 
+@generator()
 def random_digraph(
     rng: np.random.Generator,
     *,
@@ -269,7 +291,7 @@ def random_digraph(
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return a random strongly connected digraph, bandwidths U{1..largest}.
+    """A random strongly connected digraph.
 
     Each arc exists with probability `density`; a random directed cycle through all nodes is added.
     """

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationErro
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaring import importer
 
 from ...instance import (
     ForestPackingInstance,
@@ -73,8 +74,22 @@ class NvidiaTopoOptions(BaseModel):
         return name
 
 
+@importer(
+    options=NvidiaTopoOptions,
+    help={
+        "gpu": "such as v100, h100, gb200, a6000, where the matrix fits several",
+        "fabric": "switch (NVSwitch) or mesh (cables), where the matrix fits both",
+        "link_gbyte_per_s": (
+            "of one NVLink, per direction; else the GPU's: 20 (P100), 25 (V100 to H100, "
+            "A30), 50 (Blackwell), 14.0625 (A6000, RTX 3090)"
+        ),
+        "pcie_gbyte_per_s": "of a PCIe port of every GPU; 0: no links through PCIe",
+    },
+)
 def nvidia_topo(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make one instance of each text printed by `nvidia-smi topo -m`; see `NvidiaTopoOptions`.
+    """The matrix that `nvidia-smi topo -m` prints.
+
+    Make one instance of each text printed by `nvidia-smi topo -m`; see `NvidiaTopoOptions`.
 
     Workers have the numbers of their GPUs. Nothing is random.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import ForestPackingCertificate, ForestPackingInstance, Partition
@@ -13,10 +12,11 @@ from ...subproblems.strength import capacity_matrix, tree_packing_number
 from ..proved_outcome import proved_outcome
 
 
-def partition(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Bound the rate by the capacity between the parts of the tightest partition (A4).
+@method(kind="relaxation", reference="A4", formulation="partition")
+def partition(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    r"""Tree-packing number and its tight partition (symmetric networks).
+
+    Bound the rate by the capacity between the parts of the tightest partition (A4).
 
     :math:`R^* = \tau` for an allreduce with full-duplex cables for free and for given roots
     (T1), and :math:`\tau / 2` with half-duplex cables. Other collectives get a valid bound.

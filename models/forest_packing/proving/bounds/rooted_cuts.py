@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import ForestPackingInstance
@@ -12,10 +11,11 @@ from ...packing import required_shares
 from ...subproblems.rooted_cuts import single_cut_outcome
 
 
-def min_cut(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Bound a broadcast or reduce by :math:`\min_v` maxflow(r, v) (F6).
+@method(kind="relaxation", reference="F6", formulation="min_cut")
+def min_cut(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    r"""Broadcast from one root: the smallest cut.
+
+    Bound a broadcast or reduce by :math:`\min_v` maxflow(r, v) (F6).
 
     This is the optimum without switches, and with switches on Eulerian networks.
 
@@ -30,10 +30,11 @@ def min_cut(
     return single_cut_outcome(instance, limits)
 
 
-def forestcoll_bound(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Bound an allgather or reduce-scatter with given shares by its tightest cut (A6.1).
+@method(kind="relaxation", reference="A6.1", formulation="forestcoll_bound")
+def forestcoll_bound(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    r"""Uniform-share allgather and its tight cut.
+
+    Bound an allgather or reduce-scatter with given shares by its tightest cut (A6.1).
 
     With uniform shares that is :math:`N x^*`,
     :math:`1/x^* = \max_Q |Q \cap W| / c(\delta^+(Q))`: the optimum without switches, and with

@@ -24,6 +24,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.graphs.flows import BigInts, wide_integers
 from gadgetopt.pieces.graphs.truncation import Family, cheapest_family
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import CutFamily, ForestPackingCertificate, ForestPackingInstance
@@ -56,10 +57,11 @@ def free_root_packing_number(capacity: BigInts, clock: Clock | None = None) -> S
         family = found[1]
 
 
-def subpartition(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Bound an allgather's or a reduce-scatter's rate by a tight subpartition (A5).
+@method(kind="relaxation", reference="A5", formulation="subpartition")
+def subpartition(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    """Free-share allgather and its tight subpartition.
+
+    Bound an allgather's or a reduce-scatter's rate by a tight subpartition (A5).
 
     The bound is the optimum if the shares are free, and valid if they are not.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import ForestPackingInstance
@@ -22,10 +21,11 @@ from .cable_packing import pack_cables
 NAME = "arborescence_packing"
 
 
-def arborescence_packing(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return trees of total rate :math:`\tau` and the partition that proves it (A3, A4, F5).
+@method(kind="exact", reference="F5, A3, A4", formulation="spanning_trees")
+def arborescence_packing(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    r"""Symmetric networks: cables directed by the strength, then trees peeled off in integers.
+
+    Return trees of total rate :math:`\tau` and the partition that proves it (A3, A4, F5).
 
     Parameters
     ----------
@@ -33,8 +33,6 @@ def arborescence_packing(
         An overlapped allreduce on full-duplex cables without switches and NIC limits.
     limits : Limits
         When the time is up, the trees found so far with the bound.
-    rng : numpy.random.Generator
-        Not used.
 
     Returns
     -------

@@ -29,6 +29,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
@@ -230,10 +231,11 @@ class _Run:
     trace: list[TracePoint] = field(default_factory=list)
 
 
-def bounded_depth(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return an optimal packing of pairs whose heights add up to at most `max_depth` (F8f).
+@method(kind="exact", reference="F8f", formulation="bounded_depth", backend="highs")
+def bounded_depth(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    """Trees of bounded depth: columns priced exactly.
+
+    Return an optimal packing of pairs whose heights add up to at most `max_depth` (F8f).
 
     Exact for any network, also with switches, of up to 12 workers.
 
@@ -242,8 +244,6 @@ def bounded_depth(
     instance : ForestPackingInstance
         `max_depth` is set, `tree_budget` and `equal_share` are not.
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
 
     Raises
     ------

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import ForestPackingInstance
@@ -28,6 +27,7 @@ from .arborescence_packing import arborescence_packing
 from .cut_generation import cut_generation
 from .tree_columns import (
     WARM_STARTS,
+    WarmStart,
     pack_trees,
     packing_certificate,
 )
@@ -60,40 +60,38 @@ def _successor(instance: ForestPackingInstance) -> str | None:
     return None
 
 
-def _handed_over(
-    instance: ForestPackingInstance, clock: Clock, rng: np.random.Generator
-) -> MethodOutcome | None:
+def _handed_over(instance: ForestPackingInstance, clock: Clock) -> MethodOutcome | None:
     """Return the outcome of the faster method, None if there is none or it refuses."""
     successor = _successor(instance)
     if successor is None:
         return None
     if successor == "cut_generation":
-        outcome = cut_generation(instance, clock.limits(part=CUTS_PART), rng)
+        outcome = cut_generation(instance, clock.limits(part=CUTS_PART))
     else:
         try:
-            outcome = arborescence_packing(instance, clock.limits(), rng)
+            outcome = arborescence_packing(instance, clock.limits())
         except ModelRefused:  # numbers of more than 61 bits
             return None
     return replace(outcome, notes={**outcome.notes, "handed_over": successor})
 
 
+@method(kind="exact", reference="F1, F5, F7.3; A3", formulation="tree_pairs", backend="highs")
 def column_generation(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     smoothing: float = 0.8,
-    warm_start: str = "balanced",
+    warm_start: WarmStart = "balanced",
     hand_over: bool = True,
 ) -> MethodOutcome:
-    """Return optimal trees with rates, and prices that certify the rate (A3).
+    """Trees priced by spanning trees or arborescences, smoothed.
+
+    Return optimal trees with rates, and prices that certify the rate (A3).
 
     Parameters
     ----------
     instance : ForestPackingInstance
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
     smoothing : float
         Weight of the best prices so far in the prices of a round, 0 <= smoothing < 1.
     warm_start : str
@@ -127,7 +125,7 @@ def column_generation(
     if warm_start not in WARM_STARTS:
         raise ModelRefused(f"warm_start: {warm_start!r} is not one of {', '.join(WARM_STARTS)}")
     clock = Clock(limits)
-    first = _handed_over(instance, clock, rng) if hand_over else None
+    first = _handed_over(instance, clock) if hand_over else None
     if first is not None and (first.limit_hit != "time_s" or clock.expired):
         return first
     outcome = _by_columns(instance, clock.limits(), smoothing, warm_start)
@@ -135,7 +133,7 @@ def column_generation(
 
 
 def _by_columns(
-    instance: ForestPackingInstance, limits: Limits, smoothing: float, warm_start: str
+    instance: ForestPackingInstance, limits: Limits, smoothing: float, warm_start: WarmStart
 ) -> MethodOutcome:
     oracle, found = pack_trees(instance, limits, smoothing=smoothing, warm_start=warm_start)
     clock = Clock()

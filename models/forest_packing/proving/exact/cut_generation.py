@@ -19,6 +19,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
@@ -70,14 +71,16 @@ from .tree_plans import exact_plan
 NO_RATE = 1e-11
 
 
+@method(kind="exact", reference="F3, A3", formulation="cuts", backend="highs")
 def cut_generation(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     trees: bool = True,
 ) -> MethodOutcome:
-    """Return the optimal rate's certificate, a rational cut family (F3), and optimal trees (A3).
+    """Cuts separated by maximum flows, then trees peeled off the loads in integers.
+
+    Return the optimal rate's certificate, a rational cut family (F3), and optimal trees (A3).
 
     Parameters
     ----------
@@ -85,8 +88,6 @@ def cut_generation(
     limits : Limits
         When the time is up, the last solution's duals still give a bound, and the trees found so
         far a plan.
-    rng : numpy.random.Generator
-        Not used.
     trees : bool, default True
         If True, decompose the loads into trees; if False, return a bound and no plan.
 

@@ -27,10 +27,9 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from gadgetopt.pieces.graphs.truncation import Family
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import EqualTrees, ForestPackingCertificate, ForestPackingInstance
@@ -56,10 +55,9 @@ from ..certificate.restricted_trees import MOST_COUNTS
 from ..proved_outcome import proved_outcome
 
 
-def equal_share_partition(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    r"""Return an optimal plan of equal trees, by bisection over the congestion (F8a, A4).
+@method(kind="exact", reference="F8a", formulation="equal_share")
+def equal_share_partition(instance: ForestPackingInstance, limits: Limits) -> MethodOutcome:
+    r"""K trees of equal share, by bisection over tree-packing numbers.
 
     Exact and polynomial in N and K: for each number of trees O(log(K |E|)) tree-packing numbers,
     and one matroid union for the trees. Its certificate has, for each number of trees, the
@@ -71,8 +69,6 @@ def equal_share_partition(
         `equal_share` is set. Without `tree_budget` as many trees are used as the optimal rate
         needs, at most `MOST_TREES`.
     limits : Limits
-    rng : numpy.random.Generator
-        Not used.
 
     Raises
     ------

@@ -23,8 +23,10 @@ from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...formulations.tree_budget_cp import (
@@ -153,14 +155,16 @@ class PairBudgetModel:
         return pairs
 
 
+@method(kind="exact", reference="F8d", formulation="pair_budget", backend="cpsat")
 def pair_budget_cp(
     instance: ForestPackingInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     granularity: float | None = None,
 ) -> MethodOutcome:
-    """Find the best K pairs of an in-tree and an out-tree with a common root (F8d).
+    """At most K pairs of trees on any network without switches (CP-SAT, rates on a grid).
+
+    Find the best K pairs of an in-tree and an out-tree with a common root (F8d).
 
     Exact up to the grid of rates; the bound is valid for all rates.
 
@@ -169,7 +173,6 @@ def pair_budget_cp(
     instance : ForestPackingInstance
         `tree_budget` is set; `equal_share` and `max_depth` may be.
     limits : Limits
-    rng : numpy.random.Generator
     granularity : float, optional
         Step of the rates, GB/s. By default the coarsest that surely contains an optimum, or a
         sixtieth of the unit of capacity where that is too fine.
@@ -196,7 +199,7 @@ def pair_budget_cp(
     if instance.equal_share:
         model.shares_are_equal()
     built_s = clock.elapsed_s
-    outcome = solve_cp(model.model, clock.limits(), seed_of(rng), 0)
+    outcome = solve_cp(model.model, clock.limits(), seed_of(fixed_rng()), 0)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     notes = {"step_gbyte_per_s": str(grid.step), "grid_contains_optimum": grid.exact}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -48,6 +49,8 @@ def garg_koenemann_start(oracle: Oracle, limits: Limits) -> Start:
     return Start(found.trees, found.amounts, found.prices, found.bound)
 
 
+WarmStart = Literal["balanced", "garg_koenemann", "none"]
+
 WARM_STARTS = {
     "balanced": balanced_start,
     "garg_koenemann": garg_koenemann_start,
@@ -60,7 +63,7 @@ def pack_trees(
     limits: Limits,
     *,
     smoothing: float = 0.8,
-    warm_start: str = "balanced",
+    warm_start: WarmStart = "balanced",
     upper: float = math.inf,
 ) -> tuple[UndirectedOracle | RootedOracle, Generated]:
     """Return an optimal packing of trees, and the oracle that found them.

@@ -37,11 +37,11 @@ SEEDS = st.integers(0, 10**6)
 
 
 def run(instance, limits=None, **parameters):
-    return forest_packing(instance, limits or Limits(), np.random.default_rng(0), **parameters)
+    return forest_packing(instance, limits or Limits(), **parameters)
 
 
 def unpolished(instance, **parameters):
-    return unpolished_packing(instance, Limits(), np.random.default_rng(0), **parameters)
+    return unpolished_packing(instance, Limits(), **parameters)
 
 
 def checked_rate(instance, outcome):
@@ -255,7 +255,7 @@ def test_a_large_torus_takes_a_certified_gap_of_two_per_cent_and_no_more_trees_t
         for link in torus.links
     )
     instance = ForestPackingInstance(workers=torus.workers, links=links)
-    outcome = packing_to_gap(instance, Limits(), rng, target_gap=0.03)
+    outcome = packing_to_gap(instance, Limits(), target_gap=0.03)
     assert checked_rate(instance, outcome) * Fraction(102, 100) >= outcome.dual_bound
     assert len(outcome.solution.trees) <= len(torus.links)
 
@@ -276,5 +276,5 @@ def test_former_parameters_are_refused_with_the_method_that_has_them(parameters,
 
 def test_a_gap_of_zero_is_the_packing_itself():
     instance = known("DGX-1V")
-    outcome = packing_to_gap(instance, Limits(), np.random.default_rng(0), target_gap=0.0)
+    outcome = packing_to_gap(instance, Limits(), target_gap=0.0)
     assert outcome.solution == run(instance).solution

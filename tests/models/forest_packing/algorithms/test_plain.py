@@ -42,7 +42,7 @@ def test_the_fast_plan_has_the_printed_roots_and_rates():
         rng = np.random.default_rng(seed)
         instance = symmetric(rng, int(rng.integers(2, 6)))
         printed = plain.forest_packing(instance, 0.3, 0.0)
-        fast = unpolished_packing(instance, Limits(), rng, eps=0.3).solution
+        fast = unpolished_packing(instance, Limits(), eps=0.3).solution
         R = sum(x for _, _, x in printed)
         total = sum(float(tree.rate_gbyte_per_s) for tree in fast.trees)
         assert total == pytest.approx(R, rel=1e-6)

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import networkx as nx
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -116,7 +115,7 @@ def test_given_shares_are_met_by_splitting_trees(weights):
 def test_stages_that_take_turns_are_two_pipelines():
     # The star with a worker in its centre: T_seq = 4/3, of which each stage takes a part.
     instance = known("H6", stage_mode="sequential", hop_latency_s=0.01)
-    outcome = forest_packing(instance, Limits(), np.random.default_rng(0))
+    outcome = forest_packing(instance, Limits())
     assert outcome.notes["fluid_time_s"] == pytest.approx(4 / 3)
     assert len(outcome.notes["pipeline_depth_hops"]) == 2
     assert outcome.solution.chunks >= 1

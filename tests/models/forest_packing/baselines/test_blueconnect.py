@@ -14,7 +14,7 @@ from gadgetopt.models.forest_packing.baselines.blueconnect import blueconnect, b
 from gadgetopt.models.forest_packing.data.generate import topologies
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.result import MethodOutcome
 
 from ..networks import cables, known, symmetric
 
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(0)
 
 def run(instance: ForestPackingInstance, *factors: int) -> MethodOutcome:
     """BlueConnect with these factors."""
-    return blueconnect(instance, Limits(), RNG, factors=factors)
+    return blueconnect(instance, factors=factors)
 
 
 def rate(instance: ForestPackingInstance, outcome: MethodOutcome) -> Fraction:

@@ -38,7 +38,7 @@ def rate(instance, outcome):
 @given(st.integers(0, 2**32), st.integers(0, 2))
 def test_plans_are_feasible_and_within_the_bound(seed, trees_per_root):
     instance = random_instance(seed)
-    outcome = forestcoll(instance, Limits(), RNG, trees_per_root=trees_per_root)
+    outcome = forestcoll(instance, Limits(), trees_per_root=trees_per_root)
     value = rate(instance, outcome)
     assert outcome.dual_bound is None or value <= outcome.dual_bound
 
@@ -52,7 +52,7 @@ def test_one_stage_is_optimal_on_eulerian_networks(seed, collective, root_mode):
     rng = np.random.default_rng(seed)
     network = eulerian(rng, int(rng.integers(2, 6)), int(rng.integers(4)))
     instance = asked(network, collective, root_mode)
-    outcome = forestcoll(instance, Limits(), RNG)
+    outcome = forestcoll(instance, Limits())
     assert rate(instance, outcome) == outcome.dual_bound > 0
 
 
@@ -66,7 +66,7 @@ SMALL = [
 @pytest.mark.parametrize("name", SMALL)
 def test_library_networks_reach_their_published_rates(name):
     gather = library_instance(name, collective="allgather", root_mode="uniform")
-    assert rate(gather, forestcoll(gather, Limits(), RNG)) == RATES[name].allgather
+    assert rate(gather, forestcoll(gather, Limits())) == RATES[name].allgather
 
 
 # Reduce-scatter, then allgather: N x*/2, whether the stages take turns or not.
@@ -74,13 +74,13 @@ def test_library_networks_reach_their_published_rates(name):
 @pytest.mark.parametrize("stage_mode", ["overlap", "sequential"])
 def test_allreduce_takes_the_time_of_both_stages(name, stage_mode):
     instance = library_instance(name, stage_mode=stage_mode)
-    assert rate(instance, forestcoll(instance, Limits(), RNG)) == RATES[name].allgather / 2
+    assert rate(instance, forestcoll(instance, Limits())) == RATES[name].allgather / 2
 
 
 # H7, uniform shares: broadcast and reduce at 9/2 each.
 def test_allreduce_on_asymmetric_links_takes_turns():
     instance = known("H7")
-    outcome = forestcoll(instance, Limits(), RNG)
+    outcome = forestcoll(instance, Limits())
     rates = [Fraction(outcome.notes[f"{stage}_rate"]) for stage in ("reduce", "broadcast")]
     assert rates[1] == Fraction(9, 2)
     assert rate(instance, outcome) == 1 / (1 / rates[0] + 1 / rates[1])
@@ -97,7 +97,7 @@ def test_allreduce_on_asymmetric_links_takes_turns():
 )
 def test_a_fixed_number_of_trees_per_root(name, k, expected):
     instance = library_instance(name, collective="allgather", root_mode="uniform")
-    outcome = forestcoll(instance, Limits(), RNG, trees_per_root=k)
+    outcome = forestcoll(instance, Limits(), trees_per_root=k)
     assert rate(instance, outcome) == Fraction(expected)
 
 
@@ -106,7 +106,7 @@ def test_a_disconnected_network_has_the_empty_plan_and_a_proof(collective):
     network = library_instance("dgx1_v100_0_1_2_7")
     root_mode = "uniform" if collective == "allgather" else "free"
     instance = asked(network, collective, root_mode)
-    outcome = forestcoll(instance, Limits(), RNG)
+    outcome = forestcoll(instance, Limits())
     assert rate(instance, outcome) == 0
     assert outcome.dual_bound == 0
 
@@ -115,12 +115,12 @@ def test_a_network_without_links_has_the_empty_plan():
     instance = ForestPackingInstance(
         workers=(0, 1), links=(), collective="allgather", root_mode="uniform"
     )
-    assert rate(instance, forestcoll(instance, Limits(), RNG)) == 0
+    assert rate(instance, forestcoll(instance, Limits())) == 0
 
 
 def test_the_bound_is_left_when_time_is_up():
     instance = dgx_a100(4).instance(collective="allgather", root_mode="uniform")
-    outcome = forestcoll(instance, Limits(time_s=0.0), RNG)
+    outcome = forestcoll(instance, Limits(time_s=0.0))
     assert outcome.limit_hit == "time_s"
     assert outcome.solution is None
     assert outcome.dual_bound >= Fraction(800, 3)
@@ -128,4 +128,4 @@ def test_the_bound_is_left_when_time_is_up():
 
 def test_a_negative_number_of_trees_is_refused():
     with pytest.raises(ModelRefused, match="trees_per_root"):
-        forestcoll(known("H2"), Limits(), RNG, trees_per_root=-1)
+        forestcoll(known("H2"), Limits(), trees_per_root=-1)

@@ -10,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +67,7 @@ AROUND_THE_DOUBLE_LINKS = "0,1,3,2,6,7,5,4"
 
 
 def run(name: str, instance: ForestPackingInstance, **parameters: Any) -> MethodOutcome:
-    return BASELINES[name](instance, Limits(), np.random.default_rng(0), **parameters)
+    return called(BASELINES[name], instance, Limits(), np.random.default_rng(0), **parameters)
 
 
 def rate(name: str, instance: ForestPackingInstance, **parameters: Any) -> Fraction:
@@ -306,6 +307,6 @@ def test_what_has_no_meaning_is_refused() -> None:
 def test_when_time_runs_out_what_was_found_is_returned() -> None:
     instance = known("DGX-1V")
     for baseline in (best_ring, greedy_peel):
-        outcome = baseline(instance, Limits(time_s=0), np.random.default_rng(0))
+        outcome = called(baseline, instance, Limits(time_s=0), np.random.default_rng(0))
         assert outcome.limit_hit == "time_s"
         assert evaluate(instance, outcome.solution).objective > 0

@@ -53,7 +53,7 @@ def test_all_formulations_end_in_one_fraction(seed):
 def test_all_formulations_end_in_the_fraction_of_columns_where_capacities_are_far_apart(seed):
     # Parallel links may add up to more digits than doubles hold.
     instance = wide(seed)
-    outcome = column_generation(instance, Limits(), np.random.default_rng(0))
+    outcome = column_generation(instance, Limits())
     assert ends(instance) == {Fraction(outcome.dual_bound)}
 
 
@@ -90,5 +90,5 @@ def test_capacities_that_doubles_do_not_hold_are_held():
     instance = known("H2").model_copy(
         update={"links": (small, large, tiny, *known("H2").links[1:])}
     )
-    outcome = column_generation(instance, Limits(), np.random.default_rng(0))
+    outcome = column_generation(instance, Limits())
     assert ends(instance, ["flow", "cuts"]) == {Fraction(outcome.dual_bound)}

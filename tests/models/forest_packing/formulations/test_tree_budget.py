@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,7 +48,7 @@ def budget(instance, K, **fields):
 
 
 def solve(method, instance, **parameters):
-    outcome = method(instance, LIMITS, np.random.default_rng(0), **parameters)
+    outcome = called(method, instance, LIMITS, np.random.default_rng(0), **parameters)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective == outcome.claimed_objective
@@ -83,7 +84,7 @@ def test_five_trees_have_most_of_the_rate_of_the_dgx1():
     instance = known("DGX-1V", tree_budget=5)
     # 250/3 is within 3 % of the bound 600/7.
     limits = Limits(time_s=30, rel_gap=0.03)
-    outcome = tree_budget_cp(instance, limits, np.random.default_rng(0))
+    outcome = tree_budget_cp(instance, limits)
     assert outcome.claimed_objective >= Fraction(250, 3)
 
 
@@ -223,7 +224,7 @@ def test_the_version_of_the_solver_is_stated(method):
 @pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])
 def test_no_time_leaves_a_valid_bound(method):
     instance = known("DGX-1V", tree_budget=5)
-    outcome = method(instance, Limits(time_s=0), np.random.default_rng(0))
+    outcome = called(method, instance, Limits(time_s=0), np.random.default_rng(0))
     assert outcome.limit_hit == "time_s"
     assert outcome.dual_bound >= Fraction(250, 3)
 
@@ -251,10 +252,12 @@ def test_no_time_leaves_a_valid_bound(method):
 def test_what_does_not_fit_is_refused_by_field(instance, field, methods):
     for method in methods:
         with pytest.raises(ModelRefused, match=field):
-            method(instance, LIMITS, np.random.default_rng(0))
+            called(method, instance, LIMITS, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])
 def test_a_step_has_to_be_positive(method):
     with pytest.raises(ModelRefused, match="granularity"):
-        method(known("H2", tree_budget=2), LIMITS, np.random.default_rng(0), granularity=0.0)
+        called(
+            method, known("H2", tree_budget=2), LIMITS, np.random.default_rng(0), granularity=0.0
+        )

@@ -23,7 +23,6 @@ from gadgetopt.models.forest_packing.pictures import trees as plot
 from gadgetopt.models.forest_packing.pictures.layout import lay_out
 from gadgetopt.models.forest_packing.pictures.utilisation import busy_rows, utilisation
 from gadgetopt.reporting.figures import BRIGHT, drawn
-from gadgetopt.system.result import Limits
 
 from ..networks import cables, known
 
@@ -39,7 +38,7 @@ H2_PLAN = ForestPackingSolution(
 
 def rings(instance: ForestPackingInstance) -> ForestPackingSolution:
     """A plan for any instance."""
-    return blueconnect(instance, Limits(), np.random.default_rng(0)).solution
+    return blueconnect(instance).solution
 
 
 def test_strips_fill_the_bands_of_a_full_network() -> None:

@@ -89,7 +89,7 @@ def test_cpsat_needs_a_step():
 
 
 def run_blink(instance, **parameters):
-    outcome = blink(instance, LIMITS, np.random.default_rng(0), **parameters)
+    outcome = blink(instance, LIMITS, **parameters)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective == outcome.claimed_objective
@@ -125,7 +125,7 @@ def test_blink_serves_single_stages_from_one_root(collective):
 @pytest.mark.parametrize("time_s", [0.02, 0.3])
 def test_blink_stopped_early_has_a_part_of_its_rate(time_s):
     instance = known("DGX-1V")
-    outcome = blink(instance, Limits(time_s=time_s), np.random.default_rng(0))
+    outcome = blink(instance, Limits(time_s=time_s))
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert outcome.claimed_objective >= Fraction(94, 100) * Fraction(
@@ -150,7 +150,7 @@ def test_blink_on_a_network_in_pieces_has_rate_zero():
 )
 def test_what_does_not_fit_is_refused_by_field(instance, field):
     with pytest.raises(ModelRefused, match=field):
-        blink(instance, LIMITS, np.random.default_rng(0))
+        blink(instance, LIMITS)
 
 
 def test_a_plan_of_given_trees_is_written_as_it_is():

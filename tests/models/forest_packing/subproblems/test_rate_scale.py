@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from calling import called
 
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
@@ -35,7 +36,7 @@ def wide_network(seed: int, **fields) -> ForestPackingInstance:
 @pytest.mark.parametrize("seed", range(4))
 def test_plan_and_bound_agree_for_capacities_of_fifteen_orders(method, symmetric, seed):
     instance = wide_network(seed, symmetric=symmetric)
-    outcome = method(instance, LIMITS, np.random.default_rng(0))
+    outcome = called(method, instance, LIMITS, np.random.default_rng(0))
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert 0 < outcome.claimed_objective <= outcome.dual_bound
@@ -46,7 +47,7 @@ def test_plan_and_bound_agree_for_capacities_of_fifteen_orders(method, symmetric
 @pytest.mark.parametrize("seed", range(4))
 def test_the_scale_bounds_the_rate_and_is_near_it(stage_mode, seed):
     instance = wide_network(seed, stage_mode=stage_mode)
-    outcome = column_generation(instance, LIMITS, np.random.default_rng(0))
+    outcome = column_generation(instance, LIMITS)
     oracle = make_oracle(instance)
     scale = rate_scale(oracle, 5).rate
     rate = float(outcome.claimed_objective)
@@ -57,5 +58,5 @@ def test_the_scale_bounds_the_rate_and_is_near_it(stage_mode, seed):
 def test_shallow_trees_are_found_for_capacities_of_fifteen_orders():
     for seed in range(3):
         instance = wide_network(seed, symmetric=True, max_depth=8)
-        outcome = bounded_depth(instance, LIMITS, np.random.default_rng(0))
+        outcome = bounded_depth(instance, LIMITS)
         assert float(outcome.claimed_objective) >= float(outcome.dual_bound) * (1 - 1e-6)

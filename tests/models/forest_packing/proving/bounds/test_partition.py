@@ -70,7 +70,7 @@ def test_tree_packing_number_is_the_least_ratio_of_all_partitions(matrix):
 @pytest.mark.parametrize("name", SUBSETS)
 def test_partial_allocations_have_their_known_rates(name):
     instance = library_instance(name)
-    outcome = partition(instance, Limits(), RNG)
+    outcome = partition(instance, Limits())
     assert outcome.dual_bound == SUBSETS[name]
     assert outcome.dual_bound == check_bound(instance, outcome.certificate)
 
@@ -80,25 +80,25 @@ def test_partial_allocations_have_their_known_rates(name):
 @pytest.mark.parametrize("stage_mode", ["overlap", "sequential"])
 def test_hand_checked_networks(name, rate, stage_mode):
     instance = known(name, stage_mode=stage_mode)
-    assert partition(instance, Limits(), RNG).dual_bound == Fraction(rate)
+    assert partition(instance, Limits()).dual_bound == Fraction(rate)
 
 
 def test_half_duplex_cables_halve_the_rate():
     full = symmetric(np.random.default_rng(3), 5)
     half = full.model_copy(update={"duplex": "half"})
-    bounds = [partition(x, Limits(), RNG).dual_bound for x in (full, half)]
+    bounds = [partition(x, Limits()).dual_bound for x in (full, half)]
     assert bounds[0] == 2 * bounds[1]
 
 
 def test_components_prove_that_a_disconnected_network_has_rate_zero():
-    outcome = partition(library_instance("dgx1_v100_0_1_2_7"), Limits(), RNG)
+    outcome = partition(library_instance("dgx1_v100_0_1_2_7"), Limits())
     assert outcome.dual_bound == 0
     assert outcome.certificate.proof.parts == ((0, 1, 2), (7,))
 
 
 def test_a_bound_is_left_when_time_is_up():
     instance = known("H3")
-    outcome = partition(instance, Limits(time_s=0.0), RNG)
+    outcome = partition(instance, Limits(time_s=0.0))
     assert outcome.limit_hit == "time_s"
     assert outcome.dual_bound >= 3
 
@@ -108,7 +108,7 @@ def test_a_bound_is_left_when_time_is_up():
 )
 def test_networks_outside_the_theorem_are_refused(instance):
     with pytest.raises(ModelRefused):
-        partition(instance, Limits(), RNG)
+        partition(instance, Limits())
 
 
 def test_clusters_are_found_as_parts():

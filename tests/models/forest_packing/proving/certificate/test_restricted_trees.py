@@ -96,7 +96,7 @@ def test_no_prices_prove_less_than_the_best_shallow_pairs(seed):
             prices = {name: Fraction(int(rng.integers(5)), 3) for name, _, _ in rows(instance)}
             proved = bound(limited, ShallowPrices(prices=prices))
             assert proved is None or float(proved) >= best - 1e-6
-        outcome = bounded_depth(limited, LIMITS, rng)
+        outcome = bounded_depth(limited, LIMITS)
         assert float(check_bound(limited, outcome.certificate)) == pytest.approx(best, abs=1e-6)
 
 
@@ -104,7 +104,7 @@ def test_no_prices_prove_less_than_the_best_shallow_pairs(seed):
 @pytest.mark.parametrize("name", ["DGX-1V", "H2"])
 def test_the_partitions_of_the_bisection_prove_its_rate(name, most):
     instance = known(name, tree_budget=most, equal_share=True)
-    outcome = equal_share_partition(instance, LIMITS, np.random.default_rng(0))
+    outcome = equal_share_partition(instance, LIMITS)
     assert check_bound(instance, outcome.certificate) == outcome.claimed_objective
 
 
@@ -112,7 +112,7 @@ def test_the_partitions_of_the_bisection_prove_its_rate(name, most):
 def test_a_bisection_without_time_proves_what_it_claims(seed):
     rng = np.random.default_rng(seed)
     instance = symmetric(rng, workers=5, largest=9, equal_share=True, tree_budget=7)
-    outcome = equal_share_partition(instance, Limits(time_s=0), rng)
+    outcome = equal_share_partition(instance, Limits(time_s=0))
     assert check_bound(instance, outcome.certificate) <= outcome.dual_bound
 
 

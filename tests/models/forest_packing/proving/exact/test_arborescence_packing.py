@@ -33,7 +33,7 @@ from ...networks import (
 
 def packed(instance, limits=None):
     """Run the method, check what it returns exactly; return rate, bound and outcome."""
-    outcome = arborescence_packing(instance, limits or Limits(), np.random.default_rng(0))
+    outcome = arborescence_packing(instance, limits or Limits())
     bound = check_bound(instance, outcome.certificate)
     assert bound == outcome.dual_bound
     evaluation = evaluate(instance, outcome.solution)
@@ -48,7 +48,7 @@ def test_rate_bound_and_column_generation_agree_as_fractions(seed, workers, root
     instance = symmetric(np.random.default_rng(seed), workers)
     instance = asked(instance, "allreduce", roots)
     rate, bound, _ = packed(instance)
-    columns = column_generation(instance, Limits(), np.random.default_rng(0))
+    columns = column_generation(instance, Limits())
     assert rate == bound == columns.dual_bound == columns.claimed_objective
 
 
@@ -105,7 +105,7 @@ def test_a_network_in_pieces_has_rate_zero():
 def test_without_time_the_bound_holds():
     instance = presets.paper(np.random.default_rng(0), workers=12)
     exact = packed(instance)[0]
-    outcome = arborescence_packing(instance, Limits(time_s=0.0), np.random.default_rng(0))
+    outcome = arborescence_packing(instance, Limits(time_s=0.0))
     assert outcome.limit_hit == "time_s"
     assert check_bound(instance, outcome.certificate) >= exact
     assert evaluate(instance, outcome.solution).feasible
@@ -122,14 +122,14 @@ def test_other_networks_are_refused():
         with_nics(rng, known("H3")),
     ):
         with pytest.raises(ModelRefused, match="arborescence_packing"):
-            arborescence_packing(instance, Limits(), rng)
+            arborescence_packing(instance, Limits())
 
 
 def test_numbers_that_pass_64_bits_are_refused():
     links = cables((0, 1, 1e12), (1, 2, 1e-12), (0, 2, 1.0))
     instance = known("H2").model_copy(update={"links": links})
     with pytest.raises(ModelRefused, match="61 bits"):
-        arborescence_packing(instance, Limits(), np.random.default_rng(0))
+        arborescence_packing(instance, Limits())
 
 
 def test_runs_are_repeatable():

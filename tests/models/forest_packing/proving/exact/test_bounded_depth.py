@@ -34,7 +34,7 @@ LIMITS = Limits(time_s=30)
 
 
 def solve(instance, limits=LIMITS):
-    outcome = bounded_depth(instance, limits, np.random.default_rng(0))
+    outcome = bounded_depth(instance, limits)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective == outcome.claimed_objective
@@ -106,7 +106,7 @@ def test_depth_that_excludes_nothing_leaves_the_optimum(seed):
 
 def rate_and_bound(name, depth):
     limited = known(name, max_depth=depth)
-    outcome = bounded_depth(limited, LIMITS, np.random.default_rng(0))
+    outcome = bounded_depth(limited, LIMITS)
     return outcome.claimed_objective, outcome.dual_bound
 
 
@@ -137,9 +137,7 @@ def test_a_network_without_links_has_rate_zero():
 
 
 def test_no_time_leaves_a_plan_or_none_and_no_wrong_bound():
-    outcome = bounded_depth(
-        known("DGX-1V", max_depth=5), Limits(time_s=0), np.random.default_rng(0)
-    )
+    outcome = bounded_depth(known("DGX-1V", max_depth=5), Limits(time_s=0))
     assert outcome.limit_hit == "time_s"
     assert outcome.dual_bound is None or outcome.dual_bound >= Fraction(600, 7)
 
@@ -165,7 +163,7 @@ def test_linear_systems_are_solved_exactly():
 )
 def test_what_does_not_fit_is_refused_by_field(instance, field):
     with pytest.raises(ModelRefused, match=field):
-        bounded_depth(instance, LIMITS, np.random.default_rng(0))
+        bounded_depth(instance, LIMITS)
 
 
 def test_plans_are_as_shallow_as_asked():

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,7 +42,7 @@ COLUMNS = {"hand_over": False}
 def solved(method, instance, limits=None, **parameters):
     """Run a method and check what it returns exactly; return rate and bound."""
     rng = np.random.default_rng(0)
-    outcome = METHODS[method](instance, limits or Limits(), rng, **parameters)
+    outcome = called(METHODS[method], instance, limits or Limits(), rng, **parameters)
     bound = check_bound(instance, outcome.certificate)
     assert bound == outcome.dual_bound
     evaluation = evaluate(instance, outcome.solution)
@@ -98,7 +99,7 @@ def test_dense_digraphs_are_packed_exactly_with_few_trees(seed, workers, collect
     rng = np.random.default_rng(seed)
     instance = presets.paper(rng, workers=workers, distribution="lognormal", symmetric=False)
     instance = asked(instance, collective, str(rng.choice(["free", "uniform"])))
-    outcome = column_generation(instance, Limits(), rng)
+    outcome = column_generation(instance, Limits())
     assert outcome.notes["handed_over"] == "cut_generation"
     assert outcome.claimed_objective == outcome.dual_bound > 0
     assert evaluate(instance, outcome.solution).feasible
@@ -107,11 +108,11 @@ def test_dense_digraphs_are_packed_exactly_with_few_trees(seed, workers, collect
 
 def test_when_cuts_take_their_part_of_the_time_columns_have_the_rest(monkeypatch):
     instance = digraph(np.random.default_rng(1), 5)
-    optimum = cut_generation(instance, Limits(), np.random.default_rng(0)).dual_bound
+    optimum = cut_generation(instance, Limits()).dual_bound
     monkeypatch.setattr(columns_module, "CUTS_PART", 1e-9)  # of a minute: cuts run out of it
-    cut_short = cut_generation(instance, Limits(time_s=6e-8), np.random.default_rng(0))
+    cut_short = cut_generation(instance, Limits(time_s=6e-8))
     assert cut_short.limit_hit == "time_s"
-    outcome = column_generation(instance, Limits(time_s=60.0), np.random.default_rng(0))
+    outcome = column_generation(instance, Limits(time_s=60.0))
     assert "handed_over" not in outcome.notes
     assert outcome.limit_hit is None
     rate, bound = solved("column_generation", instance, Limits(time_s=60.0))
@@ -184,7 +185,7 @@ def test_warm_start_and_smoothing_do_not_change_the_optimum(warm_start, smoothin
 
 
 def test_bound_without_trees_comes_without_plan():
-    outcome = cut_generation(known("H7"), Limits(), np.random.default_rng(0), trees=False)
+    outcome = cut_generation(known("H7"), Limits(), trees=False)
     assert outcome.solution is None
     assert outcome.dual_bound == Fraction(5, 2)
 
@@ -213,7 +214,7 @@ def test_unknown_parameters_are_refused():
 def test_runs_are_repeatable(method):
     instance = digraph(np.random.default_rng(7), 5, 2)
     first, second = (
-        METHODS[method](instance, Limits(), np.random.default_rng(k)) for k in range(2)
+        called(METHODS[method], instance, Limits(), np.random.default_rng(k)) for k in range(2)
     )
     assert first.solution == second.solution
     assert first.certificate == second.certificate

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
+from calling import called
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,13 +44,13 @@ LIMITS = Limits(time_s=30)
 METHODS = {
     "partition": equal_share_partition,
     "milp": equal_share_milp,
-    "milp_cpsat": lambda *arguments: equal_share_milp(*arguments, backend="cpsat"),
+    "milp_cpsat": partial(equal_share_milp, backend="cpsat"),
     "cp": equal_share_cp,
 }
 
 
 def solve(method, instance, limits=LIMITS):
-    outcome = METHODS[method](instance, limits, np.random.default_rng(0))
+    outcome = called(METHODS[method], instance, limits, np.random.default_rng(0))
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective == outcome.claimed_objective
@@ -185,7 +187,7 @@ def test_a_network_in_pieces_has_rate_zero(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_no_time_leaves_a_valid_bound(method):
     instance = known("DGX-1V", tree_budget=9, equal_share=True)
-    outcome = METHODS[method](instance, Limits(time_s=0), np.random.default_rng(0))
+    outcome = called(METHODS[method], instance, Limits(time_s=0), np.random.default_rng(0))
     assert outcome.limit_hit == "time_s"
     assert outcome.dual_bound >= 80  # which eight trees have
 
@@ -205,7 +207,7 @@ def test_no_time_leaves_a_valid_bound(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_what_does_not_fit_is_refused_by_field(method, instance, field):
     with pytest.raises(ModelRefused, match=field):
-        METHODS[method](instance, LIMITS, np.random.default_rng(0))
+        called(METHODS[method], instance, LIMITS, np.random.default_rng(0))
 
 
 def test_congestion_of_the_pure_integer_form_is_a_multiple_of_a_common_unit():
