@@ -25,13 +25,13 @@ from gadgetopt.system.result import Limits
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM`.")
+    list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM --all`.")
 ]
 Options = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="name=value, or name=[value, value] for a sweep; repeatable; see `list SYSTEM`.",
+        help="name=value, or name=[value, value] for a sweep; repeatable; see `list SYSTEM --all`.",
     ),
 ]
 

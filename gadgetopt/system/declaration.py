@@ -131,7 +131,7 @@ class Generator(Part):
 class Importer(Part):
     """Converts real data into instances: `(files, rng, **options) -> ImportOutcome`.
 
-    `help` explains options that are not obvious; `list SYSTEM` prints it.
+    `help` explains options that are not obvious; `list SYSTEM --all` prints it.
     """
 
     format: str = field(kw_only=False)

@@ -29,7 +29,7 @@ def solution(tiny, tmp_path, cli):
 
 
 def test_list_names_every_part_of_a_system(cli):
-    code, out, _ = cli("list", "sjf_bco")
+    code, out, _ = cli("list", "sjf_bco", "--all")
     assert code == 0
     for word in ("time_indexed@highs", "nonconvex", "Theorem 5", "quickstart", "philly"):
         assert word in out

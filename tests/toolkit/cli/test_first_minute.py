@@ -54,13 +54,13 @@ def test_a_system_is_one_line_of_the_list(cli):
 
 
 def test_a_theorem_under_several_assumptions_is_listed_once(cli):
-    out = cli("list", "sjf_bco")[1]
+    out = cli("list", "sjf_bco", "--all")[1]
     assert out.count("corrected  [proven]") == 1
     assert "of list_scheduling" in out
 
 
 def test_choices_of_parameters_of_methods_and_presets_are_listed(cli):
-    out = cli("list", "bgl_cache")[1]
+    out = cli("list", "bgl_cache", "--all")[1]
     assert "policy=lru (lru or lfu or belady)" in out
     assert "order=free (free or given)" in out
     assert "order=given (given or free)" in out

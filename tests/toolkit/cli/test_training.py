@@ -59,6 +59,6 @@ def test_mistakes_have_their_line(train, arguments, line):
 
 def test_list_names_the_trainers(cli, monkeypatch):
     monkeypatch.setattr(registry, "problem", lambda name: WALKING)
-    out = cli("list", "toy")[1]
+    out = cli("list", "toy", "--all")[1]
     assert "preset long: rounds=400, sleep_s=0.01" in out
     assert "walk  a random walk" in out

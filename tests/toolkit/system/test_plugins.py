@@ -201,7 +201,7 @@ EXTENSION = gadgetopt.Extension(
 def test_every_kind_of_part_is_used_by_its_command(write, cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plugin = ("--plugin", write("parts.py", PARTS))
-    code, out, err = cli("list", "sjf_bco", *plugin)
+    code, out, err = cli("list", "sjf_bco", "--all", *plugin)
     assert (code, err) == (0, "")
     for name in ("none_found", "mine@highs", "drawn", "dice", "seven", "blank"):
         (line,) = (line for line in out.splitlines() if line.split()[:1] == [name])
