@@ -74,7 +74,7 @@ def test_every_command_knows_it(package):
     def gadgetopt(*arguments):
         return run(package, "gadgetopt", *arguments, path=[package])
 
-    listed = gadgetopt("list", "my_bins")
+    listed = gadgetopt("list", "my_bins", "--all")
     assert all(name in listed for name in ("branch_and_bound", "binary@cpsat", "half", "items"))
     assert "1: Leave out the items that do not fit alone" in gadgetopt(
         "show", "my_bins", "algorithm"
