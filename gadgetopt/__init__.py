@@ -50,7 +50,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # In a checkout the model library lies beside this package, not inside it; `python -m gadgetopt`
 # and `python -m pytest` there import this folder rather than the installed one.

@@ -5,6 +5,7 @@ Commands import heavy modules themselves, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import signal
@@ -145,8 +146,26 @@ def _run(arguments: list[str] | None) -> int:
             raise
         message = " ".join(error.format_message().split())
         if message:
-            say(message)
+            say(message + _how_parameters_are_given(error))
         return 2
+
+
+def _how_parameters_are_given(error: Any) -> str:
+    """Return how the command takes a parameter, where an option that it has not may be meant so."""
+    option = getattr(error, "option_name", "")
+    close = difflib.get_close_matches(
+        option, getattr(error, "possibilities", None) or (), cutoff=0.8
+    )
+    if not option.startswith("--") or close or error.ctx is None:
+        return ""
+    known = {name for parameter in error.ctx.command.params for name in parameter.opts}
+    name = option.removeprefix("--").replace("-", "_")
+    if "--set" in known:
+        return f"; a parameter is given as --set {name}=VALUE"
+    for methods in ("--methods", "--method"):
+        if methods in known:
+            return f"; a method's parameter is given with its name, {methods} METHOD:{name}=VALUE"
+    return ""
 
 
 def _drop_output() -> None:

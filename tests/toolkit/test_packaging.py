@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
+from gadgetopt import __version__
 from gadgetopt.system.registry import GROUP
 
 
@@ -49,6 +51,14 @@ def test_the_systems_of_pyproject_are_those_installed(root):
         e.name: e.value for e in entry_points(group=GROUP) if e.dist and e.dist.name == "gadgetopt"
     }
     assert ours == written[GROUP], "run `pip install -e .` again: entry points are installed"
+
+
+def test_the_version_is_the_same_wherever_it_stands(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    citation = (root / "CITATION.cff").read_text()
+    released = re.search(r"^## \[(\d.*?)\]", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert project["version"] == __version__ == released[1]
+    assert f"\nversion: {__version__}\n" in citation
 
 
 @pytest.mark.slow

@@ -419,3 +419,35 @@ def test_mistakes_about_certificates_and_pictures_have_their_line(arguments, lin
     code, _, err = cli(*(path if a == "TINY" else a for a in arguments))
     assert code == 2
     assert err == f"gadgetopt: {line.replace('TINY', path)}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (
+            ("generate", "knapsack", "--items", "5"),
+            "No such option: --items; a parameter is given as --set items=VALUE",
+        ),
+        (
+            ("import", "philly", "x.csv", "--window-hours", "5"),
+            "No such option: --window-hours; a parameter is given as --set window_hours=VALUE",
+        ),
+        (
+            ("compare", "x.json", "--param", "tries=3"),
+            "No such option: --param; a method's parameter is given with its name, "
+            "--methods METHOD:param=VALUE",
+        ),
+        (
+            ("solve", "x.json", "--tries", "3"),
+            "No such option: --tries (Possible options: --threads); a method's parameter is given "
+            "with its name, --method METHOD:tries=VALUE",
+        ),
+        (
+            ("compare", "x.json", "--time-limi", "3"),
+            "No such option: --time-limi (Possible options: --time-limit)",
+        ),
+        (("errata", "--items", "3"), "No such option: --items"),
+    ],
+)
+def test_a_wrong_option_is_told_how_parameters_are_given(command, line, cli):
+    assert cli(*command) == (2, "", f"gadgetopt: {line}\n")

@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from gadgetopt import __version__
 from gadgetopt.reporting.html_report import write_report
 from gadgetopt.reporting.tables import ratios
 from gadgetopt.runs.comparison import compare
@@ -87,9 +88,28 @@ def test_an_old_store_is_brought_up_to_date_and_its_runs_are_done_again(old, pat
     with Store(old, create=False) as store:
         unknown, known = (run.code for run in store.runs())
     assert unknown is None
-    assert known.startswith("gadgetopt 0.1.0 ")
+    assert known.startswith(f"gadgetopt {__version__} ")
     err = cli("compare", path, "--methods", "first_fit", "--store", old, "--json")[2]
     assert err.startswith(f"gadgetopt: 1 of 1 runs taken from {old} (oldest ")
+
+
+def test_runs_of_0_1_0_are_read_and_stale_and_done_again(path, cli, tmp_path):
+    store = tmp_path / "runs.sqlite"
+    compare([path], ["first_fit"], store=store, workers=0)
+    with sqlite3.connect(store) as connection:
+        (code,) = connection.execute("SELECT code FROM runs").fetchone()
+        assert code.startswith(f"gadgetopt {__version__} ")
+        before = f"gadgetopt 0.1.0 {'0' * 16}, " + code.split(", ", 1)[1]
+        connection.execute(
+            "UPDATE runs SET code = ?, version = '0.1.0', key = 'old', objective = '77'", (before,)
+        )
+    (entry,) = ratios(store)
+    assert entry.result.objective == 77
+    said = cli("status", store)[1]
+    assert ": 1 by gadgetopt 0.1.0\n1 stale: made by other or unknown code" in said
+    _, out, err = cli("compare", path, "--methods", "first_fit", "--store", store, "--json")
+    assert [row["objective"] for row in json.loads(out)] == [2]
+    assert f"1 run in {store} made by other or unknown code, to be run again" in err
 
 
 def test_runs_of_one_method_by_several_codes_are_told_apart(old, path, tmp_path, caplog):

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from gadgetopt import __version__
 from gadgetopt.errors import InputError, OtherCode
 from gadgetopt.runs import source_code
 from gadgetopt.runs.engine import supervisor
@@ -163,7 +164,7 @@ def code_now(document):
 def test_the_code_of_a_third_party_s_method_is_its_distribution_and_the_whole_library(here):
     parts = code_now(read(here.instance)).split(", ")
     assert [part.rsplit(" ", 1)[0] for part in parts] == [
-        "gadgetopt 0.1.0", "gadgetopt.models", "guessing 0.3",
+        f"gadgetopt {__version__}", "gadgetopt.models", "guessing 0.3",
     ]  # fmt: skip
     assert all(len(part.rsplit(" ", 1)[1]) == 16 for part in parts)
 
@@ -199,12 +200,14 @@ def test_a_worker_of_other_code_is_an_error_and_makes_no_row(here):
 
     document = read(here.instance)
     with pytest.raises(OtherCode) as refused:
-        supervisor.supervise(work(document, "gadgetopt 0.1.0 elsewhere"), document_text(document))
+        supervisor.supervise(
+            work(document, f"gadgetopt {__version__} elsewhere"), document_text(document)
+        )
     assert refused.value.here == code_now(document)
-    assert "the source code has changed: now gadgetopt 0.1.0 " in str(refused.value)
+    assert f"the source code has changed: now gadgetopt {__version__} " in str(refused.value)
     engine = Engine("s", "tcp://elsewhere", 1)
     failed = type("Future", (), {"status": "error"})()
-    job = (work(document, "gadgetopt 0.1.0 elsewhere"), document)
+    job = (work(document, f"gadgetopt {__version__} elsewhere"), document)
     with pytest.raises(InputError, match="--scheduler: tcp://elsewhere: its workers run other"):
         engine._outcomes(failed, (OtherCode, refused.value, None), [job])
 
