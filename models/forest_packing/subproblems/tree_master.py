@@ -25,6 +25,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact_vertex import exact_vertex
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
@@ -87,13 +88,12 @@ class TreeMaster:
         self.scale: float = scale.rate
         self.capacity: Floats = scale.clipped(oracle.capacity)
         self._families = oracle.families
-        self.trees: list[FoundTree] = []
-        self._known: set[object] = set()
         self._lp = PersistentLp(
             "max",
             primal_feasibility_tolerance=FEASIBILITY,
             dual_feasibility_tolerance=FEASIBILITY,
         )
+        self._pool: ColumnPool[FoundTree] = ColumnPool(self._lp)
         rows = len(self.capacity)
         turns = len(self._families) > 1
         self._lp.add_rows(
@@ -139,36 +139,23 @@ class TreeMaster:
             (j,) = self._lp.add_columns([1], [0], [INFINITY], [0], members, weights)
             self._rate_columns[j] = {i: -w for i, w in zip(members, column.values(), strict=True)}
 
+    @property
+    def trees(self) -> list[FoundTree]:
+        """The trees found so far, in the order of their columns."""
+        return self._pool.payloads
+
     def _row_of(self, tree: FoundTree) -> int:
         return self._group_row[(None, -1) if self._any else (tree.stage, tree.root)]
 
     def add(self, trees: Iterable[FoundTree]) -> int:
         """Add the trees that are new; return how many."""
-        starts: list[int] = []
-        rows, values = [np.empty(0, dtype=np.int64)], [np.empty(0)]
-        entries = 0
         for tree in trees:
-            if tree.key in self._known:
-                continue
-            self._known.add(tree.key)
-            self.trees.append(tree)
-            load = self._oracle.load(tree)
-            used = np.flatnonzero(load)
-            starts.append(entries)
-            rows += [used, np.array([self._row_of(tree)])]
-            values += [load[used], np.ones(1)]
-            entries += len(used) + 1
-        if starts:
-            new = len(starts)
-            self._lp.add_columns(
-                np.zeros(new),
-                np.zeros(new),
-                np.full(new, INFINITY),
-                starts,
-                np.concatenate(rows),
-                np.concatenate(values),
-            )
-        return len(starts)
+            if tree.key not in self._pool:
+                load = self._oracle.load(tree)
+                used = np.flatnonzero(load)
+                rows = np.append(used, self._row_of(tree))
+                self._pool.add(tree.key, tree, 0.0, rows, np.append(load[used], 1.0))
+        return self._pool.enter()
 
     def solve(self, limits: Limits) -> Status:
         """Find the best rates; values are those of the last solve that found any."""

@@ -28,6 +28,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
@@ -157,13 +158,12 @@ class _Master:
 
     def __init__(self, instance: ForestPackingInstance, most_rate: float):
         self.instance, self.network = instance, instance.network
-        self.columns: list[PricedPair] = []
-        self._known: set[tuple[int, tuple[Route, ...], tuple[Route, ...]]] = set()
         self.lp = PersistentLp(
             "max",
             primal_feasibility_tolerance=FEASIBILITY,
             dual_feasibility_tolerance=FEASIBILITY,
         )
+        self._pool: ColumnPool[PricedPair] = ColumnPool(self.lp)
         capacity = self.network.row_capacity_float
         self.scale = most_rate
         # A pair uses a row 2 (N - 1) times at most; twice that never binds.
@@ -191,28 +191,26 @@ class _Master:
 
     def add(self, pairs: Iterable[PricedPair]) -> int:
         """Add the columns that are new; return how many."""
-        new = 0
+        cost = 0.0 if self.shares is not None else 1.0
         for p in pairs:
-            key = (p.root, p.reduce, p.broadcast)
-            if key in self._known or (self.shares is not None and p.root not in self.row_of_root):
+            if self.shares is not None and p.root not in self.row_of_root:
                 continue
-            self._known.add(key)
-            self.columns.append(p)
             uses = row_uses(self.instance, p.with_rate(self.network.unit))
             if self.shares is not None:
                 uses[self.row_of_root[p.root]] = 1
-            cost = 0.0 if self.shares is not None else 1.0
-            self.lp.add_columns(
-                [cost], [0.0], [INFINITY], [0], list(uses), [float(n) for n in uses.values()]
-            )
-            new += 1
-        return new
+            key = (p.root, p.reduce, p.broadcast)
+            self._pool.add(key, p, cost, list(uses), [float(n) for n in uses.values()])
+        return self._pool.enter()
+
+    @property
+    def columns(self) -> list[PricedPair]:
+        """The pairs found so far."""
+        return self._pool.payloads
 
     @property
     def rates(self) -> Floats:
         """Rates of the columns in GB/s."""
-        values = self.lp.values
-        return (values if self.shares is None else values[1:]) * self.scale
+        return self._pool.values * self.scale
 
     @property
     def prices(self) -> Floats:

@@ -26,6 +26,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
 from gadgetopt.system.result import Limits, Status
@@ -113,9 +114,8 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
             for j, (value, mapping) in enumerate(zip(values.tolist(), mappings, strict=True))
             if mapping is not None and value - pays[j] > ENTERING * largest
         ]
-        if not entering:
+        if not master.add(entering):
             break
-        master.add(entering)
         if master.lp.solve(clock.limits()) is not Status.OPTIMAL:
             limit_hit = master.lp.limit_hit or "time_s"
             break
@@ -144,32 +144,21 @@ class _Master:
         rows = self.jobs + len(capacity)
         upper = np.concatenate([np.ones(self.jobs), np.where(capacity > 0, 1.0, 0.0)])
         self.lp.add_rows(np.full(rows, -np.inf), upper, np.zeros(rows), (), ())
-        self.columns: list[tuple[int, Mapping]] = []
+        self._pool: ColumnPool[tuple[int, Mapping]] = ColumnPool(self.lp)
 
-    def add(self, entering: list[tuple[int, Mapping]]) -> None:
-        """Add mappings of jobs, given by their position in the slot problem."""
-        costs: list[float] = []
-        starts: list[int] = []
-        rows: list[int] = []
-        values: list[float] = []
+    def add(self, entering: list[tuple[int, Mapping]]) -> int:
+        """Add mappings of jobs, given by their position in the slot problem, that are new."""
         for j, mapping in entering:
-            x = self.problem.jobs[j]
             load = self.load(j, mapping)
             touched = np.flatnonzero(load)
-            starts.append(len(rows))
-            rows += [j, *(self.jobs + touched).tolist()]
-            values += [1.0, *(load[touched] * self.scale[touched]).tolist()]
-            costs.append(float(x.gain[mapping.size]))
-            self.columns.append((j, mapping))
-        n = len(costs)
-        self.lp.add_columns(
-            np.array(costs),
-            np.zeros(n),
-            np.full(n, np.inf),
-            np.array(starts),
-            np.array(rows),
-            np.array(values),
-        )
+            self._pool.add(
+                (j, mapping),
+                (j, mapping),
+                float(self.problem.jobs[j].gain[mapping.size]),
+                np.append(j, self.jobs + touched),
+                np.append(1.0, load[touched] * self.scale[touched]),
+            )
+        return self._pool.enter()
 
     def load(self, j: int, mapping: Mapping) -> Floats:
         """Return the resource units and the access and uplink Mbit/s that a mapping uses."""
@@ -191,7 +180,7 @@ class _Master:
     def prices(self) -> tuple[Prices, list[float]]:
         """Return the duals of the capacity rows and of the job rows."""
         shape = self.problem.terms.capacity.shape
-        if not self.columns:
+        if not self._pool.payloads:
             nothing = np.zeros(len(self.access)), np.zeros(len(self.uplink))
             return Prices(np.zeros(shape), *nothing), [0.0] * self.jobs
         duals = np.maximum(0.0, self.lp.row_duals)
@@ -212,9 +201,8 @@ class _Master:
     def point(self) -> tuple[float, tuple[tuple[WeightedMapping, ...], ...]]:
         """Return the value and the mappings with positive weight of the last solve."""
         weighted: list[list[WeightedMapping]] = [[] for _ in range(self.jobs)]
-        if not self.columns:
+        if not self._pool.payloads:
             return 0.0, tuple(map(tuple, weighted))
-        for (j, mapping), weight in zip(self.columns, self.lp.values.tolist(), strict=False):
-            if weight > ZERO:
-                weighted[j].append(WeightedMapping(min(1.0, weight), mapping))
+        for (j, mapping), weight in self._pool.used(ZERO):
+            weighted[j].append(WeightedMapping(min(1.0, weight), mapping))
         return self.lp.objective, tuple(map(tuple, weighted))

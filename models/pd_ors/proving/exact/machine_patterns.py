@@ -28,6 +28,7 @@ from ortools.sat.python import cp_model
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.system.result import Limits, Status
@@ -232,11 +233,11 @@ class _PatternSearch:
         demand = units.demand
         self._fillings = [_Filling(demand, space, units.asked, clock) for space in kinds_of_room]
         self._of_any_slot = [_Filling(demand, space, units.most, clock) for space in kinds_of_room]
-        self.patterns: list[tuple[int, Ints]] = []
         self.share = 0.0
         C, K = len(self._number), len(units.asked)
         lp = self._lp = PersistentLp("max")
         lp.add_columns([1.0], [0.0], [2.0])
+        self._columns: ColumnPool[tuple[int, Ints]] = ColumnPool(lp)
         lp.add_rows(np.full(C, -math.inf), self._number.astype(float), [0] * C, [], [])
         lp.add_rows(
             np.zeros(K),
@@ -264,6 +265,7 @@ class _PatternSearch:
             for c, filling in enumerate(self._fillings):
                 self._add(c, filling.best(np.eye(len(self.units.asked))[k]))
         while not self._clock.expired:
+            self._columns.enter()
             if self._lp.solve(self._clock.limits()) is not Status.OPTIMAL:
                 return False
             duals = self._lp.row_duals
@@ -272,18 +274,21 @@ class _PatternSearch:
             for c, filling in enumerate(self._fillings):
                 pattern = filling.best(self.weights)
                 if self.weights @ pattern > duals[c] + 1e-6 * max(1.0, duals[c]):
-                    self._add(c, pattern)
-                    new = True
+                    new |= self._add(c, pattern)
             if not new:
                 return True
         return False
 
-    def _add(self, c: int, pattern: Ints) -> None:
+    def _add(self, c: int, pattern: Ints) -> bool:
         C, used = len(self._number), np.flatnonzero(pattern)
         rows, values = np.append(c, C + used), np.append(1, pattern[used])
-        self._lp.add_columns([0.0], [0.0], [math.inf], [0], rows, values.astype(float))
-        self.patterns.append((c, pattern))
         self._known[c].add(tuple((self.units.kinds[k], int(pattern[k])) for k in used.tolist()))
+        return self._columns.add((c, *pattern.tolist()), (c, pattern), 0.0, rows, values)
+
+    @property
+    def patterns(self) -> list[tuple[int, Ints]]:
+        """The patterns found so far, each with the number of its kind of machine."""
+        return self._columns.payloads
 
     @property
     def fits(self) -> bool:
@@ -327,7 +332,7 @@ class _PatternSearch:
         are left. Else integer numbers of the known patterns; the number of missing units is
         minimised and has to be 0. Else CP-SAT fills the machines that are left after rounding.
         """
-        shares = np.array(self._lp.values[1:])
+        shares = self._columns.values
         for scale in (1.0, max(1.0, self.share)):
             out, free = self._placed(np.floor(shares / scale + 1e-9).astype(np.int64))
             rest = self.units.asked - out.sum(axis=0)
