@@ -375,6 +375,8 @@ class Problem(Checked, Displayed):
         What a specification was before, and the one that does the same now: the key is a method's
         former name, or a method with a former parameter, `name:key` or `name:key=value`. Who asks
         for it is told the new name.
+    removed : mapping of str to str
+        Methods that are no longer there, and the one to take instead; who asks is told so.
     certificate_type : callable or None
         Type of the system's certificates of dual bounds.
     check_bound : callable or None
@@ -410,6 +412,7 @@ class Problem(Checked, Displayed):
     default_method: str = ""
     default_methods: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
+    removed: Mapping[str, str] = field(default_factory=dict)
     certificate_type: Callable[..., Any] | None = None
     check_bound: Callable[..., Any] | None = None
     pictures: tuple[Picture, ...] = field(default_factory=tuple)
@@ -437,9 +440,10 @@ class Problem(Checked, Displayed):
             return getattr(self, name)
 
     def _check_names(self) -> None:
-        for name in self.renamed:
-            if name in self._names("methods"):
-                raise InputError(f"{self._label}: renamed: {name!r} is a method")
+        for what, names in (("renamed", self.renamed), ("removed", self.removed)):
+            for name in names:
+                if name in self._names("methods"):
+                    raise InputError(f"{self._label}: {what}: {name!r} is a method")
         for kind in PARTS:
             for name, times in Counter(self._names(kind)).items():
                 if times > 1:

@@ -152,8 +152,10 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
 
 
 def new_name(problem: Problem, spec: str) -> str | None:
-    """Return the line that says what a former specification is called now, None if it is none."""
+    """Return the line on what to take for a former specification, None if it is none."""
     name, *assignments = spec.split(":")
+    if name in problem.removed:
+        return f"method {name!r}: is no longer there, take {problem.removed[name]!r}"
     if name in problem.renamed:
         return f"method {name!r}: is now the method {problem.renamed[name]!r}"
     known = {key for m in problem.methods if m.name == name for key in m.parameters}
@@ -207,7 +209,8 @@ def knows(problem: Problem, spec: str) -> bool:
     formulation, at, _ = name.partition("@")
     if at and any(f.name == formulation for f in problem.formulations):
         return True  # whether the backend can solve it, `find_method` says
-    if name in GROUPS or name in problem.renamed:  # of a former name, `find_method` says the new
+    # Of a former name, `find_method` says what to take now.
+    if name in GROUPS or name in problem.renamed or name in problem.removed:
         return True
     return any(m.name == name for m in methods(problem))
 

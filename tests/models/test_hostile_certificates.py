@@ -28,7 +28,7 @@ TRIES = int(os.environ.get("GADGETOPT_FUZZ", "10"))
 SEED = int(os.environ.get("GADGETOPT_FUZZ_SEED", "0"))
 
 #: Kinds that no small run proves by and that are too particular to be drawn.
-RARE = {"a_srpt": {"ClusterStates", "PartPrices"}, "bgl_partition": {"Eigenvalue.cuts"}}
+RARE = {"a_srpt": {"ClusterStates", "PartPrices"}}
 
 #: Processor seconds that the check of a small file may take.
 MOST_S = 10

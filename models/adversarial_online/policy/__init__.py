@@ -48,4 +48,5 @@ PROBLEM = Problem(
         "share_policy",
         "minimax",
     ),
+    removed={"hedge": "minimax"},
 )

@@ -12,7 +12,7 @@ Each room declares its own parts. The paper:
 Ours:
 
 - `heuristics`: multi-start, annealing
-- `proving`: certificates; stars, isolating cuts, semidefinite bounds, cuts, elimination
+- `proving`: certificates; stars, isolating cuts, cuts, elimination
 - `data`: generators and importers
 - `pictures`
 """
@@ -52,4 +52,9 @@ PROBLEM = Problem(
         "annealing",
         "elimination",
     ),
+    removed={
+        "eigenvalue": "cut_bound",
+        "semidefinite": "cut_bound",
+        "blocks": "annealing",
+    },
 )

@@ -12,6 +12,7 @@ NOW = TOY.methods[0].name
 RENAMED = replace(
     TOY,
     renamed={"old": NOW, f"{NOW}:solver=exact": "plain@highs", f"{NOW}:rounds": "plain@cpsat"},
+    removed={"worse": NOW},
 )
 
 
@@ -21,6 +22,7 @@ RENAMED = replace(
         ("old", f"method 'old': is now the method '{NOW}'"),
         (f"{NOW}:solver=exact", f"method '{NOW}': solver=exact is now the method 'plain@highs'"),
         (f"{NOW}:rounds=7", f"method '{NOW}': rounds=7 is now the method 'plain@cpsat'"),
+        ("worse:rounds=3", f"method 'worse': is no longer there, take '{NOW}'"),
         (f"{NOW}:solver=greedy", f"method '{NOW}': no parameter 'solver' (it has: none)"),
     ],
 )
@@ -40,3 +42,5 @@ def test_what_was_not_renamed_is_found():
 def test_a_method_there_is_cannot_have_been_renamed():
     with pytest.raises(InputError, match=f"renamed: '{NOW}' is a method"):
         replace(TOY, renamed={NOW: "plain@highs"})
+    with pytest.raises(InputError, match=f"removed: '{NOW}' is a method"):
+        replace(TOY, removed={NOW: "plain@highs"})

@@ -123,12 +123,10 @@ def test_the_paper_preset_is_closed_by_its_bound():
     assert run(instance).status == "optimal"
 
 
-@pytest.mark.parametrize("method", ["hedge:iterations=1000", "cfr:iterations=300"])
 @pytest.mark.parametrize("payoff", ["ratio", "regret"])
-def test_learning_brackets_the_value(method, payoff):
-    # The notes measured [0.489, 0.512] for 1/2 by Hedge on 1, 2, 4 with one unit.
+def test_learning_brackets_the_value(payoff):
     instance = game([1, 2, 4], 1, 3, payoff)
-    found, best = run(instance, method), run(instance)
+    found, best = run(instance, "cfr:iterations=300"), run(instance)
     assert found.bound_voucher == "verified"
     assert found.bound <= best.objective <= found.objective
     assert float(found.objective) <= 1.06 * float(best.objective)

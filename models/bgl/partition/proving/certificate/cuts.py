@@ -247,22 +247,6 @@ def leaf_bound(
     return worth + free + sum(reduced.get(p, 0) for p, apart in fixed.items() if apart)
 
 
-def priced(
-    instance: BglPartitionInstance, cuts: Sequence[Cut], prices: Sequence[int], unit: int
-) -> tuple[dict[Pair, int], int]:
-    """Return the weights less prices times cuts, and what the cuts are worth, both over `unit`.
-
-    Raises
-    ------
-    ValueError
-        If a cut is none, or there are not as many prices.
-    """
-    if len(prices) != len(cuts):
-        raise ValueError(f"prices: {len(prices)} for {len(cuts)} cuts")
-    leaf = Leaf(cuts=tuple(range(len(cuts))), prices=tuple(prices))
-    return reduce_weights(weights_of(instance), inequalities(instance, cuts), leaf, unit)
-
-
 def inequalities(instance: BglPartitionInstance, cuts: Sequence[Cut]) -> list[Inequality]:
     """Return the inequalities of cuts.
 

@@ -10,7 +10,6 @@ EXACT = ("elimination", "cp_clauses", "difference@highs", "both@highs")
 BOUNDS = (
     "stars",
     "isolating_cuts",
-    "eigenvalue",
     "elimination_bound",
     "difference_lp@highs",
     "both_lp@highs",

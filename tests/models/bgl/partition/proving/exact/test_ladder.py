@@ -1,7 +1,6 @@
 """The exact method where elimination is cut short, and on blocks."""
 
 import numpy as np
-import pytest
 
 from gadgetopt.models.bgl.partition.data.generate.presets import (
     planted,
@@ -61,18 +60,3 @@ def test_an_interrupted_run_keeps_its_partition(monkeypatch):
     monkeypatch.setattr(ladder, "narrow_order", interrupted)
     found = run(planted(np.random.default_rng(0), nodes=40), "elimination")
     assert (found.status, found.limit_hit) == ("feasible", "interrupted")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_best_on_blocks_costs_no_less(seed):
-    instance = planted(np.random.default_rng(seed), nodes=40)
-    found = run(instance, "blocks:most_blocks=40", seed)
-    assert found.objective == run(instance, "elimination").objective
-    few = run(instance, "blocks:most_blocks=12", seed)
-    assert few.objective is None or few.objective >= found.objective
-
-
-def test_too_few_blocks_are_refused():
-    found = run(quickstart(np.random.default_rng(0)), "blocks:most_blocks=2")
-    assert found.refused
-    assert found.reason == "most_blocks: 2, expected at least the number of parts"
