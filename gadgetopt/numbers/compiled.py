@@ -52,6 +52,20 @@ def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def part_of_loops(function: Callable[P, R]) -> Callable[P, R]:
+    """Let compiled loops call a function; plain Python calls it as plain Python.
+
+    Parameters
+    ----------
+    function : callable
+        As `compiled` takes it.
+    """
+    if numba is None:
+        return function
+    part: Callable[P, R] = numba.extending.register_jitable(function)
+    return part
+
+
 def slow_note() -> dict[str, str]:
     """Return the note of a run whose loops were not compiled, an empty dictionary otherwise."""
     if COMPILED:

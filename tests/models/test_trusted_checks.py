@@ -29,6 +29,16 @@ TRUSTED = {
     "gadgetopt.pieces.graphs.undirected_costs",
     "gadgetopt.pieces.graphs.flows",  # any flow with an equal cut is proved by it
     "gadgetopt.pieces.knapsack.proofs.exhaustion",
+    "gadgetopt.pieces.pipeline.cluster",
+    "gadgetopt.pieces.pipeline.instance",
+    "gadgetopt.pieces.pipeline.plan",  # of solutions; no check calls it
+    "gadgetopt.pieces.pipeline.all_plans.proofs.devices",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.every_plan",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.order_loops",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.orders",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.plan_loops",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.plans",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.ticks",
     "gadgetopt.pieces.utility",
     "gadgetopt.proofs.files",
     "gadgetopt.proofs.model",
@@ -50,11 +60,6 @@ PARTS = {
     },
     "marl_placement": {"cluster", "contents"},
     "marl_queueing": {"cluster", "exhaustion", "slot_ways"},
-}  # fmt: skip
-#: Checks that run functions of the search itself: a fault there would be certified.
-RUNS_THE_SEARCH = {
-    "dapple": {"pipeline"},
-    "spp": {"pipeline"},
 }  # fmt: skip
 
 
@@ -80,7 +85,7 @@ def test_no_check_reaches_a_solver(name):
 def test_no_check_reaches_what_searches_for_its_proof(name):
     package = module_of(problem(name).check_bound).rpartition(".proving")[0]
     package = package or module_of(problem(name).check_bound).rpartition(".")[0]
-    allowed = PARTS.get(name, set()) | RUNS_THE_SEARCH.get(name, set())
+    allowed = PARTS.get(name, set())
     for module in lines.reached(module_of(problem(name).check_bound)):
         *rooms, file = module.removeprefix(f"{package}.").split(".")
         if module.startswith("gadgetopt.pieces.") or module.startswith("gadgetopt.proofs."):
@@ -89,6 +94,13 @@ def test_no_check_reaches_what_searches_for_its_proof(name):
             assert not set(rooms) & SEARCHES, module
             apart = not rooms or "certificate" in rooms or rooms == ["checks"]
             assert apart or file == "certificate" or file in allowed, module
+
+
+def test_checks_of_plans_of_pipelines_share_nothing_with_the_searches():
+    stated = {"gadgetopt.pieces.pipeline.cluster", "gadgetopt.pieces.pipeline.instance"}
+    for module in lines.reached("gadgetopt.pieces.pipeline.all_plans.proofs.every_plan"):
+        if module.startswith("gadgetopt.pieces."):
+            assert module in stated or ".pipeline.all_plans.proofs." in module
 
 
 @pytest.mark.parametrize("page", sorted({lines.page_of(p) for p in lines.checked()}), ids=str)

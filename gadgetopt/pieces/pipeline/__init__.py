@@ -21,8 +21,8 @@ Schedules of one plan:
 
 Plans:
 
-- `all_plans`: least bound and least makespan over all plans, and what proves it; apart from that,
-  `cp_joint`, plan and schedule together by CP-SAT
+- `all_plans`: least bound and least makespan over all plans; apart from that, `cp_joint`, plan and
+  schedule together by CP-SAT, and `proofs`, what proves a bound, with no function of the searches
 
 Profiles (own files): `profiles` (readers), `chain_conversion` (DAG to chain), `slowest_stage`
 (PipeDream's dynamic program).

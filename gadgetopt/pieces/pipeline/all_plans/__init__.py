@@ -6,9 +6,10 @@
 - `labels`: partial plans as arrays, and dominance among them
 - `label_search`: least head-load-tail bound over all plans, and all plans below a cutoff
 - `exact_plans`: least makespan over all plans
-- `plan_certificate`: what proves that no plan has a shorter schedule, and its check
 
-Apart from these, and with no code of theirs, for tiny instances:
+Apart from these, and with no code of theirs:
 
-- `cp_joint`: plan and schedule together by CP-SAT; `plan_tables`: its tables, from the evaluator
+- `proofs`: what proves that no plan has a shorter schedule, and its check
+- `cp_joint`: plan and schedule of tiny instances together by CP-SAT; `plan_tables`: its tables,
+  from the evaluator
 """

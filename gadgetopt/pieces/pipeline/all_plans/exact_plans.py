@@ -7,9 +7,9 @@
 4. What is still below the incumbent gets local search, then branch and bound over its orders
    (`order_search`), smallest bound first; CP-SAT gets what that leaves open.
 
-Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. Whoever
-enumerates the plans again, and their orders, proves it (`plan_certificate`), unless it is above
-what CP-SAT decided: that is CP-SAT's word.
+Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. It is proved
+by going through all plans (`proofs`), with what branch and bound found about orders, unless it is
+above what CP-SAT decided: that is CP-SAT's word.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from gadgetopt.pieces.pipeline.all_plans.label_search import (
     LabelOutcome,
     PlanSpace,
 )
+from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
@@ -45,7 +46,7 @@ from gadgetopt.system.data import Certificate
 #: Seconds of CP-SAT for a plan, in turns over all plans that are left.
 TURNS_S = (2.0, 10.0, 60.0, 1e9)
 #: Blocks that branch and bound may look at for all plans, about 20 microseconds each; one plan may
-#: take half of what is left. A check may look at twice as many (`plan_certificate`).
+#: take half of what is left.
 MOST_WORK = 200_000
 
 Planned = tuple[Plan, Schedule]
@@ -55,7 +56,8 @@ Planned = tuple[Plan, Schedule]
 class Leaf:
     """A plan that may be better than the incumbent, and what is known of its makespan.
 
-    No schedule takes less than `bound_s`; `proved_s` is what a check finds without a solver.
+    No schedule takes less than `bound_s`; `proved_s` is what a check finds without a solver, with
+    the parts of its orders that branch and bound went through.
     """
 
     plan: Plan
@@ -63,6 +65,7 @@ class Leaf:
     bound_s: Fraction
     proved_s: Fraction
     schedule: Schedule | None = None
+    parts: list[tuple[int, ...]] | None = None
     searched: bool = False
     closed: bool = False
 
@@ -78,7 +81,8 @@ class ExactPlans:
         Incumbent (plan and schedule), bound and time; exact seconds. May come with an incumbent.
     rng : numpy.random.Generator
     certify : callable, optional
-        Turns a bound in seconds that enumeration proves into the system's certificate of it.
+        Turns a bound in seconds that enumeration proves, and proofs about orders, into the system's
+        certificate of it.
 
     Attributes
     ----------
@@ -89,7 +93,7 @@ class ExactPlans:
     instance: PipelineInstance
     search: Search[Planned]
     rng: np.random.Generator
-    certify: Callable[[Fraction], Certificate] | None = None
+    certify: Callable[[Fraction, tuple[OrderProof, ...]], Certificate] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     #: All plans with a smaller head-load-tail bound are among the leaves.
     _frontier_s: Fraction = Fraction(0)
@@ -123,9 +127,10 @@ class ExactPlans:
         value = self.search.value
         return NEVER if value == math.inf else space.ticks_above(Fraction(value))
 
-    def _proved(self, bound_s: Fraction) -> None:
-        """Take a bound that enumeration proves."""
-        self.search.prove(bound_s, self.certify(bound_s) if self.certify else None)
+    def _proved(self, bound_s: Fraction, leaves: Iterable[Leaf] = ()) -> None:
+        """Take a bound that enumeration proves, with the orders of some plans."""
+        proofs = tuple(_order_proof(leaf.shop, leaf.parts) for leaf in leaves if leaf.parts)
+        self.search.prove(bound_s, self.certify(bound_s, proofs) if self.certify else None)
 
     def _offer(self, plan: Plan, schedule: Schedule) -> None:
         self.search.offer(schedule.makespan_s, (plan, schedule))
@@ -195,7 +200,7 @@ class ExactPlans:
         """Prove what follows from the leaves: what a check finds, then what CP-SAT says."""
         value = Fraction(self.search.value)
         proved = min([self._frontier_s, *(leaf.proved_s for leaf in leaves)])
-        self._proved(min(value, proved))
+        self._proved(min(value, proved), leaves)
         self.search.prove(min(value, self._bound(leaves)))
 
     def _open(self, leaf: Leaf) -> bool:
@@ -227,7 +232,7 @@ class ExactPlans:
             cutoff = leaf.schedule.makespan
             self._offer(leaf.plan, leaf.schedule)
         if found.complete:
-            leaf.closed = True
+            leaf.closed, leaf.parts = True, found.parts
             leaf.bound_s = leaf.proved_s = cutoff * leaf.shop.unit
 
     def _units_above(self, shop: Shop) -> int:
@@ -251,3 +256,17 @@ class ExactPlans:
             self._offer(leaf.plan, solved.schedule)
         if solved.limit_hit == "interrupted":
             self.search.limit_hit = "interrupted"
+
+
+def _order_proof(shop: Shop, parts: Sequence[tuple[int, ...]]) -> OrderProof:
+    """Return the proof that branch and bound found for a plan."""
+    fwd, bwd, allreduce = (
+        tuple(x * shop.unit for x in row) for row in (shop.fwd, shop.bwd, shop.allreduce)
+    )
+    return OrderProof(
+        fwd_s=fwd,
+        bwd_s=bwd,
+        allreduce_s=allreduce,
+        in_flight=shop.max_in_flight,
+        parts=tuple(parts),
+    )

@@ -55,11 +55,15 @@ class OrdersFound:
         True if no schedule is shorter than `orders` or, if there are none, than was asked for.
     work : int
         Blocks of all corridors looked at.
+    parts : list of tuple of int
+        Machine, backward and forward block of each pair both of whose orders were tried, first the
+        forward block behind; empty for a corridor that was not divided.
     """
 
     orders: OrderLists | None
     complete: bool
     work: int
+    parts: list[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -112,22 +116,24 @@ def shortest_orders(
     longest = shop.num_microbatches * (sum(shop.fwd) + sum(shop.bwd)) + max(shop.allreduce)
     best: OrderLists | None = None
     waiting, work = [whole_corridor(shop)], 0
+    parts: list[tuple[int, ...]] = []
     while waiting:
         if work + blocks > most_work or (clock is not None and clock.expired):
-            return OrdersFound(best, False, work)
+            return OrdersFound(best, False, work, parts)
         corridor = waiting.pop()
         work += blocks
         compiled = COMPILED and work > MOST_PLAIN and longest < MOST_COMPILED
         narrowed = _narrowed(shop, corridor, below, compiled)
+        pair = narrowed and _widest_pair(shop, corridor, *narrowed)
+        parts.append(pair or ())
         if narrowed is None:
             continue
-        pair = _widest_pair(shop, corridor, *narrowed)
         if pair is not None:
             waiting += _halves(corridor, *pair)
             continue
         best = _orders(shop, corridor)
         below = simulate(shop, best).makespan
-    return OrdersFound(best, True, work)
+    return OrdersFound(best, True, work, parts)
 
 
 def whole_corridor(shop: Shop) -> Corridor:

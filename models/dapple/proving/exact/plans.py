@@ -8,6 +8,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
+from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
 from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
@@ -74,8 +75,8 @@ def exact_plans(
     return search.outcome(solution, **run.notes)
 
 
-def _certified(bound_s: Fraction) -> DappleCertificate:
-    return DappleCertificate(makespan_s=bound_s)
+def _certified(bound_s: Fraction, orders: tuple[OrderProof, ...]) -> DappleCertificate:
+    return DappleCertificate(makespan_s=bound_s, orders=orders)
 
 
 def _offer_balanced(instance: DappleInstance, search: Search[Planned]) -> None:

@@ -65,7 +65,10 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
     """
     search: Search[Planned] = Search("min", limits)
     run = ExactPlans(
-        instance, search, rng, lambda bound_s: SppCertificate(proof=Plans(bound_s=bound_s))
+        instance,
+        search,
+        rng,
+        lambda bound_s, orders: SppCertificate(proof=Plans(bound_s=bound_s, orders=orders)),
     )
     try:
         with search.interruptible():

@@ -10,6 +10,7 @@ from gadgetopt.models.dapple.proving.certificate import (
     DappleCertificate,
     check_bound,
 )
+from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
 
 from .. import brute_force
 from ..chains import D1, D2, drawn
@@ -39,3 +40,16 @@ def test_the_optimum_is_proved_of_the_hand_checked_instances(instance, optimum):
 def test_a_negative_claim_is_refused():
     with pytest.raises(ValueError, match="makespan_s: -1 is negative"):
         check_bound(D1, DappleCertificate(makespan_s=-1))
+
+
+def test_proofs_about_orders_are_no_belief():
+    for time_s in (0, 1000):
+        forged = OrderProof(
+            fwd_s=(time_s, 0, time_s),
+            bwd_s=(time_s, 0, time_s),
+            allreduce_s=(0, 0, 0),
+            in_flight=(4, 4),
+        )
+        proved = check_bound(D2, DappleCertificate(makespan_s=100, orders=(forged,)))
+        assert float(proved) == pytest.approx(49, rel=1e-9)
+        assert proved <= 49

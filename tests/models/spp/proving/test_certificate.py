@@ -14,6 +14,8 @@ from gadgetopt.models.spp.proving.certificate import (
     SppCertificate,
     check_bound,
 )
+from gadgetopt.models.spp.work import even_work_s
+from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
 
 from ..brute_force import e1, e2, optimum, run, small_instance, varied_instances
 
@@ -40,6 +42,27 @@ def test_the_optimum_of_e1_and_e2_is_proved():
     assert check_bound(e1(), SppCertificate(proof=Plans(bound_s=Fraction(100)))) == 38
     proved = check_bound(e2(), SppCertificate(proof=Plans(bound_s=Fraction(100))))
     assert 35 + Fraction(1, 6) - proved < Fraction(1, 10**9)
+
+
+def test_proofs_about_orders_are_no_belief():
+    """Times shorter than any plan's prove nothing of it; longer ones are no plan's."""
+    for time_s in (100, 0):
+        forged = OrderProof(
+            fwd_s=(time_s, 0, time_s),
+            bwd_s=(time_s, 0, time_s),
+            allreduce_s=(0, 0, 0),
+            in_flight=(2, 2),
+        )
+        certificate = SppCertificate(proof=Plans(bound_s=Fraction(100), orders=(forged,)))
+        assert check_bound(e1(), certificate) == 38
+    shapeless = OrderProof(fwd_s=(1,), bwd_s=(1, 1), allreduce_s=(0,), in_flight=(2,))
+    with pytest.raises(ValueError, match="orders: times of different numbers"):
+        check_bound(e1(), SppCertificate(proof=Plans(bound_s=Fraction(100), orders=(shapeless,))))
+
+
+def test_the_check_of_even_work_is_what_the_run_says():
+    for instance in SMALL:
+        assert check_bound(instance, SppCertificate(proof=EvenWork())) == even_work_s(instance)
 
 
 def test_a_certified_optimum_is_verified():

@@ -1,0 +1,96 @@
+"""The inner loop of the check of a proof about all plans, in 64-bit whole numbers.
+
+It belongs to the check and to nothing else. It indexes by `rows[i][j]`, so the same source runs
+compiled on arrays and as plain Python on lists.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gadgetopt.numbers.compiled import compiled
+
+
+@compiled
+def extended(
+    layer: int,
+    head: int,
+    tail: int,
+    passing: int,
+    below: int,
+    full_duplex: bool,
+    overlapping: bool,
+    choices: Any,
+    stages: Any,
+    links: Any,
+    most_end: Any,
+    rests: Any,
+    found: Any,
+) -> tuple[int, int]:
+    """Write the plans of more layers that one more stage makes and that may end below a bound.
+
+    Parameters
+    ----------
+    layer, head, tail, passing : int
+        Layers done, and the numbers of `plans.Partial`.
+    below : int
+        Ticks.
+    full_duplex, overlapping : bool
+    choices : rows of int, shape (choices, 5)
+        Numbers of kind, link (-1 for none) and state, replicas, and GPUs free afterwards.
+    stages, links, most_end, rests : rows of rows of int
+        As `ticks` makes them.
+    found : rows of int, shape (any, 5)
+        Filled: choice, layers done, head, tail and passing.
+
+    Returns
+    -------
+    int
+        How many were found.
+    int
+        The least bound of those that were left out.
+    """
+    count, least = 0, 2**61
+    for c in range(len(choices)):
+        kind, link, replicas, free = choices[c][0], choices[c][1], choices[c][3], choices[c][4]
+        h, z, p = head, tail, passing
+        if link >= 0:
+            c_f, c_b = links[link][0][layer], links[link][1][layer]
+            through = h + links[link][2][layer] + z
+            h += c_f
+            z += c_b
+            if full_duplex:
+                p = max(p + c_f + c_b, through)
+            elif through >= below:
+                least = min(least, through)
+                continue
+        sum_f, sum_b, sum_load = stages[kind][0], stages[kind][1], stages[kind][2]
+        sum_exchange, sum_past = stages[kind][3], stages[kind][4]
+        slack = stages[kind][5][0]
+        u, v, w = rests[0][free][replicas], rests[1][free][replicas], rests[2][free][replicas]
+        reduce = 0
+        for end in range(layer + 1, most_end[replicas][layer] + 1):
+            load = max(0, sum_load[end] - sum_load[layer] - slack)
+            if h + load + z >= below:  # and so of all longer stages
+                least = min(least, h + load + z)
+                break
+            f = max(0, sum_f[end] - sum_f[layer] - slack)
+            b = max(0, sum_b[end] - sum_b[layer] - slack)
+            exchange = sum_exchange[end] - sum_exchange[layer] - slack
+            if overlapping:  # of the layers from each on, after the backward of those behind it
+                exchange = max(reduce, exchange - (sum_past[end - 1] - sum_past[layer] + slack))
+            reduce = max(0, exchange)
+            above = max(z, reduce)
+            new_head, new_tail = h + f, b + above
+            bound = max(h + load + above, new_head + new_tail + u[end], new_head + v[end])
+            new_passing = 0
+            if full_duplex:
+                new_passing = p + f + b
+                bound = max(bound, new_passing + w[end])
+            if bound >= below:
+                least = min(least, bound)
+                continue
+            row = found[count]
+            row[0], row[1], row[2], row[3], row[4] = c, end, new_head, new_tail, new_passing
+            count += 1
+    return count, least
