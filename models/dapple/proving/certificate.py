@@ -8,6 +8,7 @@ and returns what it finds: the claim, or the least bound of a plan, whoever wrot
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.proofs.every_plan import proved_makespan_s
@@ -20,6 +21,8 @@ from ..instance import DappleInstance
 class DappleCertificate(Certificate):
     """A lower bound on the iteration time of every plan and order.
 
+    Its check gives up where plans or orders are too many.
+
     Attributes
     ----------
     makespan_s : Fraction
@@ -27,6 +30,8 @@ class DappleCertificate(Certificate):
     orders : tuple of OrderProof
         That plans of some times have no shorter schedule.
     """
+
+    may_prove_less: ClassVar[bool] = True
 
     makespan_s: Rational
     orders: tuple[OrderProof, ...] = ()
