@@ -34,7 +34,7 @@ def list_(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
-    """List the systems, or the parts of one: the paper's, then ours."""
+    """List the systems, or the parts of one."""
     from gadgetopt.system.registry import problem, problems
 
     chosen = problems() if system is None else [problem(system)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -341,6 +341,9 @@ PARTS = (
 )
 _parts_of = Reference("gadgetopt.system", "rooms:parts_of")
 
+#: Where a package has its evaluator and the size of an instance.
+_EVALUATE, _SIZE = Reference("", "evaluate:evaluate"), Reference("", "instance:size")
+
 
 @dataclass(frozen=True, repr=False)
 class Problem(Checked, Displayed):
@@ -351,10 +354,13 @@ class Problem(Checked, Displayed):
     package : str
         The package, `__name__`, whose files declare the parts above their functions. They are read
         when the first of them is asked for. Empty if the parts are given.
+    evaluate : callable
+        By default `evaluate` of the package's `evaluate.py`.
     integral_objective : bool
         True if the objective takes integer values only, so that dual bounds may be rounded.
     size : callable
-        `(instance) -> dict` of the numbers that describe an instance's size.
+        `(instance) -> dict` of the numbers that describe an instance's size; by default `size` of
+        the package's `instance.py`.
     features : callable or None
         `(instance) -> dict` of numbers that describe its difficulty beyond its size, such as load,
         tightness and heterogeneity, in linear time. Ratios are plotted against these.
@@ -397,8 +403,8 @@ class Problem(Checked, Displayed):
     objective: str
     instance_type: Callable[..., Any]
     solution_type: Callable[..., Any]
-    evaluate: Callable[..., Any]
-    size: Callable[..., dict[str, int]]
+    evaluate: Callable[..., Any] = _EVALUATE
+    size: Callable[..., dict[str, int]] = _SIZE
     features: Callable[..., Mapping[str, float]] | None = None
     integral_objective: bool = False
     fixed_part: str = ""
@@ -422,6 +428,12 @@ class Problem(Checked, Displayed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("evaluate", "size"):
+            usual = getattr(self, name)
+            if isinstance(usual, Reference) and not usual.package:
+                if not self.package:
+                    raise InputError(f"{self._label}: {name}: not given")
+                object.__setattr__(self, name, replace(usual, package=self.package))
         if self.package and not any(getattr(self, kind) for kind in PARTS):
             for kind in PARTS:
                 object.__delattr__(self, kind)

@@ -1,9 +1,10 @@
 """Parts declared above their functions: `@method(kind="exact")` and the like.
 
-A part says in its decorator only what its function does not: its name is the function's unless it
-is given, its summary the first line of the docstring without the full stop, its parameters and
-their defaults are the function's arguments, and `Literal` annotations their allowed values. A
-method that takes `rng` runs once for each seed; `limits` and `rng` are taken only where needed.
+A part says in its decorator only what its function does not. Its name is the function's unless it
+is given, or its file's if the function has the usual name of its kind, such as `build` or `draw`.
+Its summary is the first line of the docstring without the full stop, its parameters and their
+defaults are the function's arguments, and `Literal` annotations their allowed values. A method that
+takes `rng` runs once for each seed; `limits` and `rng` are taken only where needed.
 
 The library's own systems leave out the system, which is that of the folder; their parts are found
 by reading the files (`gadgetopt.system.rooms`). Others name the system first.
@@ -83,6 +84,8 @@ class Described:
     Attributes
     ----------
     name : str
+    file : str
+        The name of its module, without the packages above.
     summary : str
         The first line of the docstring, without the full stop.
     arguments : sequence of Argument
@@ -94,6 +97,7 @@ class Described:
     """
 
     name: str
+    file: str
     summary: str
     arguments: Sequence[Argument]
     function: Callable[..., Any]
@@ -124,6 +128,7 @@ def described(function: Any, what: str) -> Described:
     names = getattr(function, "__globals__", {})
     return Described(
         name,
+        str(getattr(function, "__module__", "")).rpartition(".")[2],
         summary_of(inspect.getdoc(function)),
         [
             Argument(
@@ -211,7 +216,7 @@ class Declaration:
         form = FORMS[self.kind]
         known = {f.name for f in fields(form.record)}
         values = {k: v for k, v in self.given.items() if k in known}
-        name = self.given.get("name") or function.name
+        name = self.given.get("name") or self._name_of(function)
         if name in ("", "<lambda>"):
             raise InputError(
                 f"{self.kind}: has no name, expected gadgetopt.{self.kind}(SYSTEM, NAME)(function)"
@@ -226,11 +231,20 @@ class Declaration:
             check_name(name, self.kind)
         if form.record is Formulation:
             values["decode"] = _decoder(values["decode"], values["strength"], function)
+        if form.record is Statement:
+            values["verdict"] = "holds" if values["grade"] == "holds" else "refuted"
+            values["witness"] = bool(function.arguments)
         if form.record is Guarantee:
             values["assumptions"] = tuple(
                 Assumption(text, holds) for text, holds in values["assumptions"].items()
             )
         return form.record(**values)
+
+    def _name_of(self, function: Described) -> str:
+        """Return the name that is not given: the function's, or the file's of a usual `build`."""
+        if function.name == FORMS[self.kind].function:
+            return function.file
+        return function.name.replace("_", "-") if self.kind == "statement" else function.name
 
     def _add_arguments(
         self, values: dict[str, Any], function: Described, form: Form, what: str
@@ -342,9 +356,9 @@ def formulation(
     name: str | None = None,
     *,
     model_class: ModelClass,
-    strength: Strength,
     equations: str,
-    backends: tuple[str, ...],
+    strength: Strength = "exact",
+    backends: tuple[str, ...] = ("highs",),
     summary: str | None = None,
     decode: Callable[..., Any] | str | None = None,
     objective_error: Fraction = Fraction(0),
@@ -418,18 +432,17 @@ def statement(
     *,
     source: str,
     statement: str,
-    verdict: Literal["holds", "refuted"],
     grade: Literal[
         "refuted", "dimensions", "ambiguous", "contradiction", "not reproducible", "holds"
-    ],
+    ] = "holds",
     repair: str = "",
     proof: str = "",
-    witness: bool = False,
     command: str = "",
     reconstructed: bool = False,
 ) -> Declaration:
-    """Declare a function as the check of a paper's statement.
+    """Declare a function as the check of a paper's statement, named after it with hyphens.
 
+    A function that takes an argument is given the witness; a statement holds unless it is graded.
     The values are those of `gadgetopt.system.declaration.Statement`.
     """
     return Declaration("statement", system, _given(locals()))

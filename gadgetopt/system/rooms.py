@@ -133,6 +133,7 @@ def _described(file: Source, function: ast.FunctionDef) -> Described:
     defaults = [*missing, *a.defaults, *a.kw_defaults]
     return Described(
         function.name,
+        file.module.rpartition(".")[2],
         summary_of(ast.get_docstring(function)),
         [
             _argument(file, argument, default, argument in a.kwonlyargs)

@@ -32,6 +32,9 @@ MOST_ENTRIES = 22
 MOST_LINES_OF_A_DECLARATION = 80
 #: Files of models/ and gadgetopt/pieces/ that a paper's algorithm may reach, its own included.
 MOST_FILES_OF_AN_ALGORITHM = 25
+
+#: `__init__.py` files of the model library and the decorators above functions.
+MOST_LINES_OF_DECLARATIONS = 4500
 #: Files at a system's root, besides tables derived from the data.
 ROOT_FILES = ("instance.py", "evaluate.py", "features.py")
 #: Rooms of a system by floor; a room imports none of a higher floor. The paper comes first: above
@@ -323,6 +326,14 @@ def test_a_reader_of_a_papers_algorithm_opens_few_files(monkeypatch):
     files = {f"{path.system} {path.method}": len(path.modules) for path in paths}
     assert len(files) >= 25
     assert {name for name, n in files.items() if n > MOST_FILES_OF_AN_ALGORITHM} == set()
+
+
+def test_declarations_are_few_lines(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    lines = importlib.import_module("declarations").declaration_lines()
+    assert lines["method"] > 300
+    assert lines["formulation"] > 86
+    assert sum(lines.values()) <= MOST_LINES_OF_DECLARATIONS
 
 
 def declared_modules() -> Iterator[str]:

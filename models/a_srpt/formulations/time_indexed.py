@@ -37,13 +37,7 @@ from ..subproblems.configurations import Configuration, Configurations
 from .horizon import refuse_long, refuse_many, safe_horizon
 
 
-@formulation(
-    name="time_indexed",
-    model_class="ILP",
-    strength="exact",
-    equations="(5) with configurations",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(5) with configurations", backends=("highs", "cpsat"))
 def build(instance: ASrptInstance) -> pyo.ConcreteModel:
     """A binary variable for every job, configuration and start; servers tick by tick.
 

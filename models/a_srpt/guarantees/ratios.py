@@ -30,7 +30,6 @@ from .guide import Guide, guide_of
     name="Lemma 1",
     statement="OPT with every duration at its longest <= rho OPT; rho of durations in ticks",
     reference="Lemma 1",
-    standing="proven",
     methods=("scattered",),
 )
 def lemma_1_ratio(
@@ -77,7 +76,6 @@ def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bo
     name="Theorem 1",
     statement="sum C <= [eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum D",
     reference="Theorem 1, reconstructed",
-    standing="proven",
     methods=("a_srpt",),
     assumptions={
         "predictions are exact": exact_predictions,
@@ -93,7 +91,6 @@ def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> F
     name="Theorem 1, weighted",
     statement="sum w C <= [2 eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum w D",
     reference="Theorem 1, reconstructed; Schulz and Skutella 2002",
-    standing="proven",
     methods=("a_srpt_weighted",),
     assumptions={"predictions are exact": exact_predictions, "the guide is WSPT": guided_by_wspt},
 )

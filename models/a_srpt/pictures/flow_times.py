@@ -46,7 +46,7 @@ def flow_ticks(instance: ASrptInstance, solution: ASrptSolution) -> list[float]:
     return sorted(flow)
 
 
-@picture(name="flow_times", of="instance")
+@picture(of="instance")
 def draw(instance: ASrptInstance) -> go.Figure:
     """Distribution of flow times under each policy.
 

@@ -51,7 +51,7 @@ def rungs(instance: ASrptInstance) -> dict[str, float]:
     return found
 
 
-@picture(name="ladder")
+@picture()
 def draw(instance: ASrptInstance, solution: ASrptSolution) -> go.Figure:
     """What each bound proves, beside the schedule's value.
 

@@ -54,7 +54,7 @@ def shares(found: Sequence[float]) -> list[float]:
     return (counts / len(found)).tolist()
 
 
-@picture(name="prediction_errors", of="instance")
+@picture(of="instance")
 def draw(instance: ASrptInstance) -> go.Figure:
     """Errors of the predicted iterations, for each predictor.
 

@@ -21,7 +21,7 @@ from ..relaxations import pool_of
 _INTERVALS, _POLISHED = 128, 1000
 
 
-@picture(name="prices")
+@picture()
 def draw(instance: ASrptInstance, solution: ASrptSolution) -> go.Figure:
     """Prices of GPU-time, and the GPUs that the schedule uses.
 

@@ -1,6 +1,1 @@
-"""What proves bounds and optima.
-
-- `certificate`: the proofs of a lower bound, and their checks.
-- `bounds`: relaxations, and what computes their certificates.
-- `exact`: the pool, then its servers.
-"""
+"""What proves bounds and optima: certificates and their checks, bounds, exact methods."""

@@ -12,49 +12,38 @@ from ..instance import ASrptInstance
 
 
 @statement(
-    name="lemma-1-in-seconds",
     source="Lemma 1, read for durations rounded to ticks",
     statement="with every duration at its longest OPT is at most rho OPT, rho of seconds",
-    verdict="refuted",
     grade="refuted",
     repair="rho of durations in ticks",
     proof="stretch an optimal schedule by it: models/a_srpt/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods scattered,decomposition",
     reconstructed=True,
 )
-def in_seconds(document: Document) -> Finding:
+def lemma_1_in_seconds(document: Document) -> Finding:
     """Durations of 0.95 s, which take 1 tick at best and 2 at worst."""
     return tested_ratio(document, "Lemma 1, not rounded", "scattered", "decomposition")
 
 
 @statement(
-    name="lemma-1-in-ticks",
     source="Lemma 1",
     statement="with every duration at its longest OPT is at most rho OPT, rho of ticks",
-    verdict="holds",
-    grade="holds",
     proof="models/a_srpt/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods scattered,decomposition",
     reconstructed=True,
 )
-def in_ticks(document: Document) -> Finding:
+def lemma_1_in_ticks(document: Document) -> Finding:
     """The same jobs with the ratio of ticks."""
     return tested_ratio(document, "Lemma 1", "scattered", "decomposition")
 
 
 @statement(
-    name="theorem-1",
     source="Theorem 1, reconstructed",
     statement=(
         "the sum of completion times is at most [eta (1 + sigma G') + rho] OPT + (1 + "
         "sigma G') times the sum of delays"
     ),
-    verdict="holds",
-    grade="holds",
     proof="models/a_srpt/guarantees/guide.py",
-    witness=True,
     command="compare {} --methods a_srpt:predictor=oracle,decomposition",
     reconstructed=True,
 )
@@ -64,18 +53,15 @@ def theorem_1(document: Document) -> Finding:
 
 
 @statement(
-    name="guide-is-a-bound",
     source="the virtual machine with the durations of the heavy-edge mapping",
     statement="its total completion time is a lower bound on the optimum",
-    verdict="refuted",
     grade="refuted",
     repair=("at most eta times the optimum, eta the ratio of its durations to the least ones"),
     proof=("Lemma 2 in models/a_srpt/guarantees/guide.py; with the least durations it is B1"),
-    witness=True,
     command="compare {} --methods srpt_bound,decomposition",
     reconstructed=True,
 )
-def guide(document: Document) -> Finding:
+def guide_is_a_bound(document: Document) -> Finding:
     """The virtual completions of A-SRPT with exact predictions."""
     instance: ASrptInstance = document.data
     parameters = find_method(document.problem, "a_srpt").all_parameters
@@ -87,14 +73,11 @@ def guide(document: Document) -> Finding:
 
 
 @statement(
-    name="heavy-edge",
     source="the heavy-edge mapping",
     statement="keeping the heaviest edges inside servers makes the fastest iterations",
-    verdict="refuted",
     grade="refuted",
     repair="the exact mapping, or the best of several",
     proof="enumeration of the mappings of a job: models/a_srpt/README.md, formulations",
-    witness=True,
     command="compare {} --methods a_srpt,a_srpt:mapping=exact,decomposition",
     reconstructed=True,
 )

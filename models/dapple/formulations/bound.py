@@ -37,14 +37,7 @@ from ..instance import DappleInstance, DappleSolution
 from .counts import add_plan, decoded_plan
 
 
-@formulation(
-    name="bound",
-    model_class="MILP",
-    strength="relaxation",
-    equations="(0)-(10)",
-    decode="decode",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", strength="relaxation", equations="(0)-(10)", decode="decode")
 def build(instance: DappleInstance, stages: int | None = None) -> pyo.ConcreteModel:
     """D-LB: the least head, load and tail of a plan, GPUs counted by machine.
 

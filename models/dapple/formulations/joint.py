@@ -50,9 +50,7 @@ _SLACK = Fraction(1, 10**7)
 _TIE = 1e-6
 
 
-@formulation(
-    name="joint", model_class="MILP", strength="exact", equations="(0)-(17)", backends=("highs",)
-)
+@formulation(model_class="MILP", equations="(0)-(17)")
 def build(instance: DappleInstance) -> pyo.ConcreteModel:
     """D-T: plan, starts and orders of blocks together.
 

@@ -58,7 +58,6 @@ def one_stage(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
     name="one stage",
     statement="data parallelism is optimal where there can be only one stage",
     reference="this project",
-    standing="proven",
     methods=("data_parallel",),
     assumptions={"only one stage is possible": one_stage},
 )
@@ -71,7 +70,6 @@ def one(_instance: DappleInstance, _parameters: Mapping[str, Any]) -> int:
     name="least bound in rounds",
     statement="T <= (2 + (4 S - 4) / M) OPT, S the largest number of stages",
     reference="this project",
-    standing="proven",
     methods=("least_bound",),
     assumptions={
         "links of half duplex": half_duplex,

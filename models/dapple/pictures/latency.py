@@ -15,7 +15,7 @@ from ..instance import DappleInstance, DappleSolution
 from .schedule import machine_names, schedule_of
 
 
-@picture(name="latency")
+@picture()
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """The latency for every pivot beside the bound and simulated makespans."""
     shop = shop_of(instance, solution.plan)

@@ -10,7 +10,7 @@ from gadgetopt.system.declaring import picture
 from ..instance import DappleInstance, DappleSolution
 
 
-@picture(name="mapping")
+@picture()
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """GPUs of each machine in each stage.
 

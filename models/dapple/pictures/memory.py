@@ -16,7 +16,7 @@ from .schedule import schedule_of
 _GB = 1e9
 
 
-@picture(name="memory")
+@picture()
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """Activations of each stage against its warm-up number, and GPipe's.
 

@@ -17,7 +17,7 @@ from gadgetopt.system.declaring import picture
 from ..instance import DappleInstance, DappleSolution
 
 
-@picture(name="schedule")
+@picture()
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """Blocks of stages and links over time, the paper's pivot marked.
 

@@ -11,35 +11,29 @@ from gadgetopt.trust.statements import Finding, objective, run, tested_ratio
 
 
 @statement(
-    name="latency-is-attained",
     source="Eq. 1, the pipeline latency",
     statement="the latency of a plan is the time of its iteration",
-    verdict="refuted",
     grade="refuted",
     repair="the largest of the bounds L_Q of a plan; the time of a schedule beside it",
     proof="head, load and tail of every stage: (L2) in models/dapple/README.md",
-    witness=True,
     command="compare {} --methods dapple,exact_plans",
     reconstructed=True,
 )
-def attained(document: Document) -> Finding:
+def latency_is_attained(document: Document) -> Finding:
     """The planner's plan and order, and the latency over the least bound."""
     return tested_ratio(document, "latency is attained", "dapple", "exact_plans")
 
 
 @statement(
-    name="latency-ranks-plans",
     source="planning by the latency",
     statement="the plan of the least latency is the fastest",
-    verdict="refuted",
     grade="refuted",
     repair="all plans below the incumbent, each scheduled: exact_plans",
     proof="a plan whose bound L_Q is not below the incumbent cannot improve it",
-    witness=True,
     command="compare {} --methods dapple,exact_plans",
     reconstructed=True,
 )
-def ranks(document: Document) -> Finding:
+def latency_ranks_plans(document: Document) -> Finding:
     """The planner's choice beside the best plan."""
     return tested_ratio(document, "latency ranks plans", "dapple", "exact_plans")
 
@@ -47,10 +41,7 @@ def ranks(document: Document) -> Finding:
 @statement(
     source="theorem of this project on rounds",
     statement="least_bound takes at most 2 + (4S - 4)/M times the optimum",
-    verdict="holds",
-    grade="holds",
     proof="models/dapple/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods least_bound,exact_plans",
     reconstructed=True,
 )
@@ -76,14 +67,12 @@ def _shop(document: Document) -> Shop:
 @statement(
     source="Eq. 2, the rule of the pivot",
     statement="the rule picks the stage that dominates the latency",
-    verdict="refuted",
     grade="refuted",
     repair="the sum in the rule runs to Q, not to Q - 1; or the Q of the largest bound",
     proof=(
         "without AllReduce that comparison is the one of the two latencies: "
         "gadgetopt/pieces/pipeline/pivot_latency.py"
     ),
-    witness=True,
     command="compare {} --methods dapple,dapple_reading,exact_plans",
     reconstructed=True,
 )
@@ -100,21 +89,18 @@ def pivot(document: Document) -> Finding:
 
 
 @statement(
-    name="ending-of-the-pivot",
     source="Eq. 1, the case s = Q of the ending phase, in one of two readings",
     statement="E_s(Q) = -(B_Q + ... + B_s) for s = Q, too",
-    verdict="refuted",
     grade="ambiguous",
     repair="E_s(Q) = B_s + ... + B_Q for s <= Q",
     proof=(
         "the last backward block of Q ends B_Q after it starts: "
         "gadgetopt/pieces/pipeline/pivot_latency.py"
     ),
-    witness=True,
     command="solve {} --method exact_plans",
     reconstructed=True,
 )
-def ending(document: Document) -> Finding:
+def ending_of_the_pivot(document: Document) -> Finding:
     """One stage and one microbatch: forward, backward and AllReduce one after the other."""
     shop = _shop(document)
     (f,), (b,), (a,) = (

@@ -47,9 +47,7 @@ def num_cuts(instance: ForestPackingInstance) -> int:
     return len(instance.stages) * (2**nodes - 2 ** (nodes - workers))
 
 
-@formulation(
-    name="cuts", model_class="LP", strength="exact", equations="F3, F4, F7.1", backends=("highs",)
-)
+@formulation(model_class="LP", equations="F3, F4, F7.1")
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """Loads that cross every cut (small networks).
 

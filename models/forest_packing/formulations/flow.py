@@ -51,9 +51,7 @@ from .loads import (
 __all__ = ["add_flows", "build", "build_multicast", "decode"]
 
 
-@formulation(
-    name="flow", model_class="LP", strength="exact", equations="F2, F4, F7.1", backends=("highs",)
-)
+@formulation(model_class="LP", equations="F2, F4, F7.1")
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """Loads that let a flow reach every worker: the compact form.
 
@@ -69,13 +67,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     return m
 
 
-@formulation(
-    name="multicast",
-    model_class="LP",
-    strength="relaxation",
-    equations="F2 without (3)",
-    backends=("highs",),
-)
+@formulation(name="multicast", model_class="LP", strength="relaxation", equations="F2 without (3)")
 def build_multicast(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """The compact form with switches that copy and sum."""
     network = instance.network

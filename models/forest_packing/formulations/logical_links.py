@@ -46,9 +46,7 @@ from .loads import (
 ROUTED: dict[Stage, str] = {"broadcast": "y", "reduce": "z"}
 
 
-@formulation(
-    name="logical_links", model_class="LP", strength="exact", equations="F7.2", backends=("highs",)
-)
+@formulation(model_class="LP", equations="F7.2")
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """The compact form on links between workers, routed through switches.
 

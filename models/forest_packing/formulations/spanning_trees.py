@@ -88,14 +88,7 @@ def num_trees(instance: ForestPackingInstance) -> int:
     return count_arborescences(network.num_nodes, dict.fromkeys(network.arcs, 1), 0)
 
 
-@formulation(
-    name="spanning_trees",
-    model_class="LP",
-    strength="exact",
-    equations="F5",
-    decode="decode_trees",
-    backends=("highs",),
-)
+@formulation(name="spanning_trees", model_class="LP", equations="F5", decode="decode_trees")
 def build_trees(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """One variable for every spanning tree (small symmetric networks).
 
@@ -145,12 +138,7 @@ def decode_trees(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> Fores
 
 
 @formulation(
-    name="orientation",
-    model_class="LP",
-    strength="exact",
-    equations="F5, compact",
-    decode="decode_orientation",
-    backends=("highs",),
+    name="orientation", model_class="LP", equations="F5, compact", decode="decode_orientation"
 )
 def build_orientation(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """Cables oriented, a flow from one root (symmetric networks).

@@ -101,13 +101,7 @@ def rate_certificate(instance: ForestPackingInstance, num_trees: int) -> ForestP
     return ForestPackingCertificate(proof=Bottleneck(nodes=nodes))
 
 
-@formulation(
-    name="tree_budget",
-    model_class="MILP",
-    strength="restriction",
-    equations="F8b",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", strength="restriction", equations="F8b")
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """At most K trees of any rates, each used up and down (instances with a tree budget).
 

@@ -94,9 +94,7 @@ def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
     return [p for p in pairs if depth(p, instance.network.num_workers) <= instance.max_depth]
 
 
-@formulation(
-    name="tree_pairs", model_class="LP", strength="exact", equations="F1, F7.3", backends=("highs",)
-)
+@formulation(model_class="LP", equations="F1, F7.3")
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     """One variable for every pair of trees (tiny networks).
 

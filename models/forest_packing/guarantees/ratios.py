@@ -48,7 +48,6 @@ def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any])
     name="T4",
     statement="R* <= R / ((1 - eps)^2 (1 - eta)), or the target gap if that is more",
     reference="T4 (our own numbering; derived here)",
-    standing="proven",
     methods=("forest_packing", "packing_to_gap"),
     assumptions={"the number, depth and rates of the trees are not restricted": unrestricted},
 )
@@ -67,7 +66,6 @@ def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]
     name="T4, A1 alone",
     statement="R* <= R / (1 - eps)^2",
     reference="T4 (our own numbering; derived here)",
-    standing="proven",
     methods=("unpolished_packing",),
     assumptions={"the number, depth and rates of the trees are not restricted": unrestricted},
 )

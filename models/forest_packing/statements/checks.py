@@ -15,10 +15,7 @@ EXACT = "column_generation"
 @statement(
     source="T4, the ratio of multiplicative weights",
     statement="multiplicative weights are within (1 - eps)^2 of the optimum",
-    verdict="holds",
-    grade="holds",
     proof="models/forest_packing/guarantees/ratios.py; Garg and Konemann 2007",
-    witness=True,
     command="compare {} --methods forest_packing,column_generation",
     reconstructed=True,
 )
@@ -37,14 +34,11 @@ def _by_root(document: Document) -> tuple[float, dict[int, float]]:
 
 
 @statement(
-    name="many-roots",
     source="the abstract: trees with different workers as roots, read as necessary",
     statement="an optimal packing needs trees with different roots",
-    verdict="refuted",
     grade="ambiguous",
     repair=("on symmetric networks without switches any root will do; on others roots matter"),
     proof="T1 in models/forest_packing/README.md; forest_packing/roots-matter",
-    witness=True,
     reconstructed=True,
 )
 def many_roots(document: Document) -> Finding:
@@ -56,13 +50,9 @@ def many_roots(document: Document) -> Finding:
 
 
 @statement(
-    name="roots-matter",
     source="the abstract: trees with different workers as roots",
     statement="different roots can make the packing faster",
-    verdict="holds",
-    grade="holds",
     proof="by the witness",
-    witness=True,
     reconstructed=True,
 )
 def roots_matter(document: Document) -> Finding:
@@ -73,18 +63,15 @@ def roots_matter(document: Document) -> Finding:
 
 
 @statement(
-    name="partition-with-switches",
     source="T1, the bound of Tutte and Nash-Williams, on networks with switches",
     statement="some partition's bound is attained",
-    verdict="refuted",
     grade="refuted",
     repair="it is a bound; the optimum has to balance loads at switches (F2)",
     proof="T1 is about networks without switches: models/forest_packing/README.md",
-    witness=True,
     command="compare {} --methods min_cut,column_generation",
     reconstructed=True,
 )
-def switches(document: Document) -> Finding:
+def partition_with_switches(document: Document) -> Finding:
     """The least bound of a partition, every part with a worker, beside the optimum."""
     network = document.data.network
     bound = min(

@@ -148,12 +148,9 @@ CIRCULATION = SlotModel("circulation", add_slot, num_variables)
 
 
 @formulation(
-    name="circulation",
     model_class="MILP",
-    strength="exact",
     equations="(D1)-(D4) (reconstructed)",
     decode=decode,
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:

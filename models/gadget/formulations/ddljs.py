@@ -46,12 +46,7 @@ from .joint import (
 
 
 @formulation(
-    name="ddljs",
-    model_class="ILP",
-    strength="relaxation",
-    equations="(2)-(9)",
-    backends=("highs",),
-    objective_error=ROUNDING,
+    model_class="ILP", strength="relaxation", equations="(2)-(9)", objective_error=ROUNDING
 )
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
     """The paper's program with one variable per path, degrees (9) corrected.

@@ -114,15 +114,7 @@ def add_slot(b: Any, scope: SlotScope) -> None:
 EMBEDDING = SlotModel("embedding", add_slot, num_variables)
 
 
-@formulation(
-    name="embedding",
-    model_class="ILP",
-    strength="exact",
-    equations="(12)-(19)",
-    decode=decode,
-    backends=("highs",),
-    objective_error=ROUNDING,
-)
+@formulation(model_class="ILP", equations="(12)-(19)", decode=decode, objective_error=ROUNDING)
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
     """One flow per hop of a ring of each size.
 

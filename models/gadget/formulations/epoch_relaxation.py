@@ -41,7 +41,6 @@ from .totals import add_totals
     model_class="MILP",
     strength="relaxation",
     equations="(D8) (reconstructed)",
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:

@@ -58,11 +58,9 @@ HOPS, LOADS = 4, 8
 
 
 @formulation(
-    name="ring_counts",
     model_class="MILP",
     strength="relaxation",
     equations="(D13)-(D16) (reconstructed)",
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:

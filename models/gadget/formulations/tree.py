@@ -149,12 +149,9 @@ TREE = SlotModel("tree", add_slot, num_variables)
 
 
 @formulation(
-    name="tree",
     model_class="ILP",
-    strength="exact",
     equations="(D5)-(D7) (reconstructed)",
     decode=decode,
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:

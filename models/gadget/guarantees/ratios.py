@@ -43,7 +43,6 @@ def one_slot(instance: GadgetInstance, parameters: Mapping[str, Any]) -> bool:
     name="Theorem 6",
     statement="OPT / ALG <= 2 over all slots",
     reference="Theorem 6, proof repaired",
-    standing="proven",
     methods=("gadget_exact",),
     assumptions={"utilities are concave": concave},
 )

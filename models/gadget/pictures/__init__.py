@@ -1,7 +1,3 @@
-"""Pictures, one per file.
-
-gantt: ring sizes of all jobs over the slots; network: rings and link loads of the busiest slot.
-gains: marginal utility of worker-slots; envelope: a utility with its concave envelope.
-"""
+"""Pictures, one per file."""
 
 ORDER = ("gantt", "network", "gains", "envelope")

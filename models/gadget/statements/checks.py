@@ -40,14 +40,11 @@ def _network(instance: GadgetInstance) -> nx.DiGraph:
 
 
 @statement(
-    name="equation-9",
     source="(9)",
     statement="if a job uses several servers, its ring has degree two at every server",
-    verdict="refuted",
     grade="refuted",
     repair="degree 2 x_is: a server without a worker of the job has degree 0",
     proof="the hops of a ring enter and leave the servers of its workers, and no others",
-    witness=True,
     command="solve {} --method circulation@highs",
 )
 def equation_9(document: Document) -> Finding:
@@ -69,20 +66,17 @@ def equation_9(document: Document) -> Finding:
 
 
 @statement(
-    name="equation-9-one-ring",
     source="the remark on (9)",
     statement="degree two at every used server makes the workers one ring",
-    verdict="refuted",
     grade="refuted",
     repair=("circulations with connectivity, as in `circulation`, or circuits of the CP model"),
     proof=(
         "P1: a balanced and connected multigraph has an Eulerian circuit; "
         "models/gadget/README.md, formulations"
     ),
-    witness=True,
     command="compare {} --methods circulation@highs,offline",
 )
-def one_ring(document: Document) -> Finding:
+def equation_9_one_ring(document: Document) -> Finding:
     """All workers on two disjoint cycles of links, and the largest ring there is."""
     instance: GadgetInstance = document.data
     parts = nx.strongly_connected_components(_network(instance))
@@ -99,14 +93,11 @@ def one_ring(document: Document) -> Finding:
 
 
 @statement(
-    name="equation-8",
     source="(8) beside (19)",
     statement="if no path carries more than its narrowest link, no link is overloaded",
-    verdict="refuted",
     grade="refuted",
     repair="(19), which adds up all paths over a link; it is the one that is solved",
     proof="a link carries the sum of all paths over it, by definition",
-    witness=True,
     command="compare {} --methods circulation@highs,offline",
 )
 def equation_8(document: Document) -> Finding:
@@ -144,11 +135,9 @@ def equation_8(document: Document) -> Finding:
         "with the sigmoids of the experiments gains diminish, so that choosing slot by "
         "slot has at least half the optimum"
     ),
-    verdict="refuted",
     grade="contradiction",
     repair="the least concave majorant, for guarantees on the surrogate only",
     proof="Theorem 6 for the majorant, which is nowhere below the utility",
-    witness=True,
     command="compare {} --methods offline,gadget_exact:envelopes=false",
 )
 def sigmoid(document: Document) -> Finding:
@@ -165,14 +154,11 @@ def sigmoid(document: Document) -> Finding:
 
 
 @statement(
-    name="largest-ring",
     source="Pi_i = min(N_i, C_s/l_i, F_i/l_i)",
     statement="no ring is larger than the least capacity of a server allows",
-    verdict="refuted",
     grade="refuted",
     repair="the sum over servers; a ring may span them",
     proof="a ring of k workers puts k_s on server s, and each k_s is bounded by C_s/l_i",
-    witness=True,
     command="solve {} --method offline",
 )
 def largest_ring(document: Document) -> Finding:
@@ -189,14 +175,11 @@ def largest_ring(document: Document) -> Finding:
 
 
 @statement(
-    name="relaxed-ring-size",
     source="q_i[t] from the continuous relaxation",
     statement=("a job's allocation in the relaxation, rounded up, bounds its ring in an optimum"),
-    verdict="refuted",
     grade="refuted",
     repair="q_i[t] = min(N_i, K_i - z_i, what all servers hold)",
     proof="each of the three terms bounds every feasible ring: (2), (3), (4)",
-    witness=True,
     command="compare {} --methods offline,gadget_relaxed_rings",
 )
 def relaxed_ring_size(document: Document) -> Finding:
@@ -208,17 +191,14 @@ def relaxed_ring_size(document: Document) -> Finding:
 
 
 @statement(
-    name="partition-matroid",
     source="the proof of Theorem 6",
     statement="feasible schedules are the independent sets of a partition matroid",
-    verdict="refuted",
     grade="refuted",
     repair=("Theorem 6 holds nevertheless: cap every utility at K_i worker-slots and drop (3)"),
     proof=(
         "capped utilities stay concave, and surplus workers can be taken away (P4), so "
         "both optima are equal; models/gadget/guarantees/ratios.py"
     ),
-    witness=True,
 )
 def partition_matroid(document: Document) -> Finding:
     """Two choices of different slots, each alone and together."""
@@ -231,18 +211,14 @@ def partition_matroid(document: Document) -> Finding:
 
 
 @statement(
-    name="theorem-6",
     source="Theorem 6",
     statement=(
         "with concave utilities, choosing in every slot the best slot has at least half the optimum"
     ),
-    verdict="holds",
-    grade="holds",
     proof=(
         "models/gadget/guarantees/ratios.py; the paper's proof has a gap, see "
         "gadget/partition-matroid"
     ),
-    witness=True,
     command="compare {} --methods gadget_exact,offline",
 )
 def theorem_6(document: Document) -> Finding:

@@ -24,7 +24,6 @@ UNLIKELY = -4
 @statement(
     source="the utility of energy efficiency",
     statement="minus an increasing quadratic cost of power is a non-decreasing utility",
-    verdict="refuted",
     grade="contradiction",
     repair="a gain for every iteration is added",
     proof=("none is needed: with gain g and cost c the utility g x - c x^2 grows up to g / 2c"),
@@ -39,10 +38,8 @@ def energy() -> Finding:
 
 
 @statement(
-    name="budget-units",
     source="the budgets of the experiments, (3)",
     statement="F_i, a number of iterations, limits a sum of worker-slots",
-    verdict="refuted",
     grade="dimensions",
     repair=("zeta_i times the worker-slots is compared with F_i, or F_i is read as worker-slots"),
     proof="both readings have one unit on both sides; presets: budget_units",
@@ -57,10 +54,8 @@ def budget_units() -> Finding:
 
 
 @statement(
-    name="baseline-workers",
     source="the baselines' numbers of workers",
     statement="the baselines' fixed numbers of workers, 1 to 10, respect N_i <= 5",
-    verdict="refuted",
     grade="contradiction",
     repair="the fixed number is cut to N_i; an option takes it as printed",
     proof="min(w, N_i) <= N_i",
@@ -77,10 +72,8 @@ def baseline_workers() -> Finding:
 
 
 @statement(
-    name="figure-4",
     source="Figure 4, total utility of GADGET with 40 to 100 jobs",
     statement="totals of 2831, 4331, 4910 and 5519 come from priorities of 1 to 100",
-    verdict="refuted",
     grade="not reproducible",
     repair="shapes and ratios to a certified optimum are compared, not values",
     proof="no utility exceeds its priority; gadgetopt/pieces/uniform_sums.py",

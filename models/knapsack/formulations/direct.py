@@ -30,25 +30,13 @@ from ..instance import KnapsackInstance, KnapsackSolution
 Exact = int | Fraction
 
 
-@formulation(
-    name="direct",
-    model_class="ILP",
-    strength="exact",
-    equations="(K1)-(K4)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(K1)-(K4)", backends=("highs", "cpsat"))
 def build(instance: KnapsackInstance) -> pyo.ConcreteModel:
     """A binary variable for every item."""
     return _model(instance, pyo.Binary)
 
 
-@formulation(
-    name="lp_relaxation",
-    model_class="LP",
-    strength="relaxation",
-    equations="(K1)-(K3)",
-    backends=("highs",),
-)
+@formulation(name="lp_relaxation", model_class="LP", strength="relaxation", equations="(K1)-(K3)")
 def build_relaxation(instance: KnapsackInstance) -> pyo.ConcreteModel:
     """Linear relaxation: fractions of items."""
     return _model(instance, pyo.UnitInterval)

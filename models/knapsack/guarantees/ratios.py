@@ -36,7 +36,6 @@ def single_items(instance: KnapsackInstance, _parameters: Mapping[str, Any]) -> 
     name="Frieze-Clarke",
     statement="profit >= k / (k + m) OPT with m rows",
     reference="Frieze and Clarke 1984",
-    standing="proven",
     methods=("frieze_clarke", "frieze_clarke_literal", "frieze_clarke_complete"),
     assumptions={"every group is one item that may be left out": single_items},
 )

@@ -1,4 +1,1 @@
-"""Pictures, one file each.
-
-- `capacities`: what the chosen items take of every capacity
-"""
+"""Pictures, one file each."""

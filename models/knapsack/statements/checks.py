@@ -8,13 +8,9 @@ from gadgetopt.trust.statements import Finding, tested_ratio
 
 
 @statement(
-    name="frieze-clarke",
     source="Frieze and Clarke 1984",
     statement="the scheme with sets of k items has at least k/(k + m) of the optimum",
-    verdict="holds",
-    grade="holds",
     proof="models/knapsack/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods frieze_clarke,cg_core",
 )
 def frieze_clarke(document: Document) -> Finding:

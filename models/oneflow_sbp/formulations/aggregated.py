@@ -26,14 +26,7 @@ from ..instance import OneFlowSbpInstance
 from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
-@formulation(
-    name="aggregated",
-    model_class="ILP",
-    strength="exact",
-    equations="(3), (4); reconstructed",
-    decode=decode,
-    backends=("highs",),
-)
+@formulation(model_class="ILP", equations="(3), (4); reconstructed", decode=decode)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """A variable for every pair of labels on an edge."""
     return aggregated_model(instance, pyo.Binary)
@@ -44,7 +37,6 @@ def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     model_class="LP",
     strength="relaxation",
     equations="(3), (4); reconstructed",
-    backends=("highs",),
 )
 def build_relaxation(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""

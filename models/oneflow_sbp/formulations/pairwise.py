@@ -23,25 +23,14 @@ from ..instance import OneFlowSbpInstance
 from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
-@formulation(
-    name="pairwise",
-    model_class="ILP",
-    strength="exact",
-    equations="(2), (4); reconstructed",
-    decode=decode,
-    backends=("highs",),
-)
+@formulation(model_class="ILP", equations="(2), (4); reconstructed", decode=decode)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """A variable for every pair of signatures on an edge."""
     return pairwise_model(instance, pyo.Binary)
 
 
 @formulation(
-    name="pairwise_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(2), (4); reconstructed",
-    backends=("highs",),
+    name="pairwise_lp", model_class="LP", strength="relaxation", equations="(2), (4); reconstructed"
 )
 def build_relaxation(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""

@@ -21,12 +21,7 @@ from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
 @formulation(
-    name="quadratic",
-    model_class="MINLP",
-    strength="exact",
-    equations="(1), (4); reconstructed",
-    decode=decode,
-    backends=("scip",),
+    model_class="MINLP", equations="(1), (4); reconstructed", decode=decode, backends=("scip",)
 )
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """Products of signatures, not convex."""

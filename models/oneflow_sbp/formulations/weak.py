@@ -21,14 +21,7 @@ from ..instance import OneFlowSbpInstance
 from .parts import choice_model, compute_cost, conversion_cost, decode, uses
 
 
-@formulation(
-    name="weak",
-    model_class="ILP",
-    strength="exact",
-    equations="3.3, the weak form; reconstructed",
-    decode=decode,
-    backends=("highs",),
-)
+@formulation(model_class="ILP", equations="3.3, the weak form; reconstructed", decode=decode)
 def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """Conversions are at least s + s - 1, for teaching."""
     return weak_model(instance, pyo.Binary)
@@ -39,7 +32,6 @@ def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     model_class="LP",
     strength="relaxation",
     equations="3.3, the weak form; reconstructed",
-    backends=("highs",),
 )
 def build_relaxation(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""

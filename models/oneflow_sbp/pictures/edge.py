@@ -21,7 +21,7 @@ from ..tables import Edge, Tables
 from .plan import conversion_of, unit_text
 
 
-@picture(name="edge")
+@picture()
 def draw(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> go.Figure:
     """What other labels at the ends of the dearest conversion would cost.
 

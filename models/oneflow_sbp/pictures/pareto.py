@@ -54,7 +54,7 @@ class Plan:
     memory_bytes: int
 
 
-@picture(name="pareto", of="instance")
+@picture(of="instance")
 def draw(instance: OneFlowSbpInstance) -> go.Figure:
     """Cost against memory of a device, and the strategies chosen by hand.
 

@@ -43,7 +43,7 @@ class Phase:
     cost: float
 
 
-@picture(name="phases", of="instance")
+@picture(of="instance")
 def draw(instance: OneFlowSbpInstance) -> go.Figure:
     """The best parallelism of a perceptron on these devices, by batch and width.
 

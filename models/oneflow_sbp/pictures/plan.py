@@ -31,7 +31,7 @@ _WEIGHTS, _NETWORK, _GRADIENTS, _WEIGHT_GRADIENTS, _UPDATES = 1.4, 0.0, -1.4, -2
 _APART = 0.38
 
 
-@picture(name="plan")
+@picture()
 def draw(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> go.Figure:
     """Operators coloured by the label of their output, with the collectives in between."""
     shown = list(range(min(len(instance.operators), MOST_OPERATORS)))

@@ -81,13 +81,7 @@ def network(instance: ParallelMachinesInstance, longest_s: int) -> Network:
     return Network(tuple(sorted(nodes)), tuple(arcs))
 
 
-@formulation(
-    name="arc_flow",
-    model_class="ILP",
-    strength="exact",
-    equations="(F1)-(F6)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(F1)-(F6)", backends=("highs", "cpsat"))
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     """Machines as paths through the times at which jobs can start.
 
@@ -110,13 +104,7 @@ def build_packing(instance: ParallelMachinesInstance, capacity_s: int) -> pyo.Co
     return _flow(instance, capacity_s, pyo.NonNegativeIntegers)
 
 
-@formulation(
-    name="arc_flow_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(F1)-(F5)",
-    backends=("highs",),
-)
+@formulation(name="arc_flow_lp", model_class="LP", strength="relaxation", equations="(F1)-(F5)")
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     """Its linear relaxation: fractional paths."""
     return _model(instance, pyo.NonNegativeReals, pyo.UnitInterval)

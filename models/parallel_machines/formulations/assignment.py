@@ -26,25 +26,13 @@ from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .numbers import check_digits
 
 
-@formulation(
-    name="assignment",
-    model_class="ILP",
-    strength="exact",
-    equations="(A1)-(A4)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(A1)-(A4)", backends=("highs", "cpsat"))
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     """A binary variable for every job and machine; all machines alike."""
     return assignment_model(instance, pyo.Binary, pyo.NonNegativeIntegers)
 
 
-@formulation(
-    name="assignment_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(A1)-(A3)",
-    backends=("highs",),
-)
+@formulation(name="assignment_lp", model_class="LP", strength="relaxation", equations="(A1)-(A3)")
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     """Its linear relaxation: the mean load."""
     return assignment_model(instance, pyo.UnitInterval, pyo.NonNegativeReals)

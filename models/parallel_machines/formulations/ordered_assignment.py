@@ -30,12 +30,7 @@ MOST_TERMS = 2_000_000
 
 
 @formulation(
-    name="ordered_assignment",
-    model_class="ILP",
-    strength="exact",
-    equations="(A1)-(A4), (O1)-(O3)",
-    decode=decode,
-    backends=("highs", "cpsat"),
+    model_class="ILP", equations="(A1)-(A4), (O1)-(O3)", decode=decode, backends=("highs", "cpsat")
 )
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     """Machines ordered by their longest job, makespan at least the combinatorial bound.

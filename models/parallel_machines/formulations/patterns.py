@@ -66,13 +66,7 @@ def enumerate_patterns(instance: ParallelMachinesInstance, longest_s: int) -> li
     return [pattern for pattern, _ in found]
 
 
-@formulation(
-    name="patterns",
-    model_class="ILP",
-    strength="exact",
-    equations="(P1)-(P6)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(P1)-(P6)", backends=("highs", "cpsat"))
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     """An integer variable for every set of jobs that a machine can have.
 

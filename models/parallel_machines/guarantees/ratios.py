@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     name="Graham 1966",
     statement="makespan <= (2 - 1/m) OPT in any order of the jobs",
     reference="Graham 1966",
-    standing="proven",
     methods=("list_scheduling",),
 )
 def list_scheduling_ratio(
@@ -45,14 +44,12 @@ def list_scheduling_ratio(
     name="Graham 1969",
     statement="makespan <= (4/3 - 1/(3m)) OPT, longest job first",
     reference="Graham 1969",
-    standing="proven",
     methods=("lpt",),
 )
 @guarantee(
     name="Michiels et al.",
     statement="makespan <= (4/3 - 1/(3m)) OPT; 7/6 for two machines",
     reference="Michiels, Korst, Aarts and van Leeuwen 2007; Fischetti and Martello 1987",
-    standing="proven",
     methods=("differencing",),
 )
 def lpt_ratio(instance: ParallelMachinesInstance, _parameters: Mapping[str, Any]) -> Fraction:
@@ -64,7 +61,6 @@ def lpt_ratio(instance: ParallelMachinesInstance, _parameters: Mapping[str, Any]
     name="Yue",
     statement="makespan <= (13/11 + 2^-k) OPT after k steps",
     reference="Yue 1990",
-    standing="proven",
     methods=("multifit",),
 )
 def multifit_ratio(_instance: ParallelMachinesInstance, parameters: Mapping[str, Any]) -> Fraction:
@@ -76,7 +72,6 @@ def multifit_ratio(_instance: ParallelMachinesInstance, parameters: Mapping[str,
     name="Coffman-Garey-Johnson",
     statement="makespan <= (1.22 + 2^-k) OPT after k steps",
     reference="Coffman, Garey and Johnson 1978",
-    standing="proven",
     methods=("multifit",),
 )
 def multifit_first_ratio(

@@ -18,7 +18,7 @@ _WRITTEN_SHARE = 0.03
 MOST_MACHINES = 60
 
 
-@picture(name="loads")
+@picture()
 def draw(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution) -> go.Figure:
     """The jobs of each machine, and the combinatorial lower bound as a line.
 

@@ -8,13 +8,9 @@ from gadgetopt.trust.statements import Finding, tested_ratio
 
 
 @statement(
-    name="graham-1966",
     source="Graham 1966",
     statement="list scheduling is within 2 - 1/m of the optimum",
-    verdict="holds",
-    grade="holds",
     proof="models/parallel_machines/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods list_scheduling,bin_search",
 )
 def graham_1966(document: Document) -> Finding:
@@ -23,13 +19,9 @@ def graham_1966(document: Document) -> Finding:
 
 
 @statement(
-    name="graham-1969",
     source="Graham 1969",
     statement="LPT is within 4/3 - 1/(3m) of the optimum",
-    verdict="holds",
-    grade="holds",
     proof="models/parallel_machines/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods lpt,bin_search",
 )
 def graham_1969(document: Document) -> Finding:
@@ -40,10 +32,7 @@ def graham_1969(document: Document) -> Finding:
 @statement(
     source="Yue 1990",
     statement="MULTIFIT with k steps is within 13/11 + 2^-k of the optimum",
-    verdict="holds",
-    grade="holds",
     proof="Yue, Annals of Operations Research 24 (1990)",
-    witness=True,
     command="compare {} --methods multifit,bin_search",
 )
 def multifit(document: Document) -> Finding:

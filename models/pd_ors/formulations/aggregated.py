@@ -100,11 +100,9 @@ def least_workers(job: JobTerms, slots: int, progress: Fraction) -> int:
 
 
 @formulation(
-    name="aggregated",
     model_class="MILP",
     strength="relaxation",
     equations="(19), (20), (22)-(25) without machines, S1-S3 (reconstructed)",
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:

@@ -187,14 +187,7 @@ def all_schedules(instance: PdOrsInstance) -> list[Schedule]:
     return [column for job in jobs for column in schedules(job, options[job.index])]
 
 
-@formulation(
-    name="schedule_columns",
-    model_class="ILP",
-    strength="exact",
-    equations="(10)",
-    backends=("highs",),
-    objective_error=ROUNDING,
-)
+@formulation(name="schedule_columns", model_class="ILP", equations="(10)", objective_error=ROUNDING)
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     """A binary variable for every schedule of every job (tiny instances).
 

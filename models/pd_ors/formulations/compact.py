@@ -63,11 +63,8 @@ MOST_TRIPLES = 50_000
 
 
 @formulation(
-    name="compact",
     model_class="MILP",
-    strength="exact",
     equations="(19), (20), (22)-(25), S1-S4 (reconstructed)",
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
@@ -109,9 +106,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
 @formulation(
     name="compact_plain",
     model_class="MILP",
-    strength="exact",
     equations="(19)-(25) (reconstructed)",
-    backends=("highs",),
     objective_error=ROUNDING,
 )
 def build_plain(instance: PdOrsInstance) -> pyo.ConcreteModel:

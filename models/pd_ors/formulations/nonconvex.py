@@ -61,9 +61,7 @@ def communication(instance: PdOrsInstance, job: JobTerms, h: int, p: int) -> flo
     return traffic / (gbps * instance.slot_s * job.batch * float(job.kappa_external))
 
 
-@formulation(
-    name="minlp", model_class="MINLP", strength="exact", equations="(1)-(9)", backends=("scip",)
-)
+@formulation(name="minlp", model_class="MINLP", equations="(1)-(9)", backends=("scip",))
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     """The problem as it stands: speed by the slowest link that is used.
 

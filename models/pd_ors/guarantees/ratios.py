@@ -258,7 +258,6 @@ def small_demands(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> Sma
         "kappa to block what does not fit and steps of their true size"
     ),
     reference="small demands (reconstructed)",
-    standing="proven",
     methods=(
         "pd_ors",
         "pd_ors_kernel",

@@ -26,14 +26,11 @@ GB_PER_TB = 1000
 
 
 @statement(
-    name="competitive-ratio",
     source="competitive ratio, exact kernel",
     statement="OPT/ALG is at most 2 max(1, ln(U/L)), whatever part of a machine a job takes",
-    verdict="refuted",
     grade="refuted",
     repair="the theorem on small demands",
     proof="models/pd_ors/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods pd_ors,portfolio",
     reconstructed=True,
 )
@@ -43,14 +40,11 @@ def competitive_ratio(document: Document) -> Finding:
 
 
 @statement(
-    name="corrected-constant",
     source="an earlier correction of this project",
     statement="with ln(U/L) replaced by alpha-hat, steps at their true size, the ratio holds",
-    verdict="refuted",
     grade="refuted",
     repair="the theorem on small demands, with prices raised to block what does not fit",
     proof="models/pd_ors/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods pd_ors,portfolio",
     reconstructed=True,
 )
@@ -66,14 +60,11 @@ def corrected_constant(document: Document) -> Finding:
 
 
 @statement(
-    name="unit-of-a-resource",
     source="the constants L and mu, which add up all resources",
     statement="what is accepted does not depend on the unit in which a resource is counted",
-    verdict="refuted",
     grade="dimensions",
     repair="every resource is counted in parts of the largest machine: pd_ors_normalised",
     proof="these parts have no unit",
-    witness=True,
     command="compare {} --methods pd_ors,pd_ors_normalised,portfolio",
     reconstructed=True,
 )
@@ -101,7 +92,6 @@ def unit_of_a_resource(document: Document) -> Finding:
 @statement(
     source="competitive ratio with roundings, the probability (1 - delta)^(TKE)",
     statement="at the paper's sizes it is above one in a million, for delta = 1/2",
-    verdict="refuted",
     grade="refuted",
     repair="none is known; the notes of a run give the probability",
     proof="T K E is about 10^9 there",
@@ -117,12 +107,10 @@ def probability() -> Finding:
 
 
 @statement(
-    name="rounding-lemma",
     source="the rounding lemma, packing, for every width",
     statement=(
         "with G_delta as printed a packing row is violated with probability delta/3r at most"
     ),
-    verdict="refuted",
     grade="refuted",
     repair=("for G_delta of 1/2 and more; below, a smaller factor where the width allows one"),
     proof="the tail exp(-eps^2 mu/3) needs eps <= 1; gadgetopt/pieces/rounding.py",
@@ -146,18 +134,15 @@ def rounding_lemma() -> Finding:
 
 
 @statement(
-    name="roundings-are-plans",
     source="Algorithm 4, rounding of a slot",
     statement="some rounding of an optimum of the linear program is a plan for the slot",
-    verdict="refuted",
     grade="refuted",
     repair="the exact program over machines, the default of the method",
     proof=("it is an integer program for the slot itself: models/pd_ors/README.md, algorithms"),
-    witness=True,
     command="solve {} --method portfolio",
     reconstructed=True,
 )
-def roundings(document: Document) -> Finding:
+def roundings_are_plans(document: Document) -> Finding:
     """Every rounding of w = (3/2, 3/2, 0), s = (0, 0, 1)."""
     instance: PdOrsInstance = document.data
     (job,) = instance.jobs

@@ -149,13 +149,7 @@ def build_disjunctive(instance: SjfBcoInstance, horizon: int | None = None) -> p
     return m
 
 
-@formulation(
-    name="gdp_bigm",
-    model_class="GDP",
-    strength="exact",
-    equations="GDP-1 to GDP-6 (reconstructed)",
-    backends=("highs",),
-)
+@formulation(name="gdp_bigm", model_class="GDP", equations="GDP-1 to GDP-6 (reconstructed)")
 def build_bigm(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Disjunctive model, big-M reformulation.
 
@@ -166,13 +160,7 @@ def build_bigm(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.Conc
     return m
 
 
-@formulation(
-    name="gdp_hull",
-    model_class="GDP",
-    strength="exact",
-    equations="GDP-1 to GDP-6 (reconstructed)",
-    backends=("highs",),
-)
+@formulation(name="gdp_hull", model_class="GDP", equations="GDP-1 to GDP-6 (reconstructed)")
 def build_hull(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Disjunctive model, hull reformulation.
 

@@ -45,9 +45,7 @@ from .time_indexed import (
 
 
 @formulation(
-    name="event_based",
     model_class="ILP",
-    strength="exact",
     equations="TI-1 to TI-4, EV-5 to EV-11 (reconstructed)",
     backends=("highs", "cpsat"),
 )

@@ -40,11 +40,7 @@ def load_per_gpu(instance: SjfBcoInstance) -> list[Fraction]:
 
 
 @formulation(
-    name="load_limit",
-    model_class="ILP",
-    strength="relaxation",
-    equations="(14)-(16), compact (reconstructed)",
-    backends=("highs",),
+    model_class="ILP", strength="relaxation", equations="(14)-(16), compact (reconstructed)"
 )
 def build(instance: SjfBcoInstance) -> pyo.ConcreteModel:
     """Least load limit on the GPUs, without time.

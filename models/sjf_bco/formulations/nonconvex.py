@@ -58,9 +58,7 @@ def fastest_rate(instance: SjfBcoInstance, j: int) -> int:
     return max(rates.rate(j, r, rates.levels(r)[0]) for r in rates.server_counts(j))
 
 
-@formulation(
-    name="nonconvex", model_class="MINLP", strength="exact", equations="(1)-(9)", backends=("scip",)
-)
+@formulation(model_class="MINLP", equations="(1)-(9)", backends=("scip",))
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """The paper's program RAR-DDLS, bilinear.
 

@@ -40,13 +40,7 @@ from .load_limit import load_per_gpu
 from .schedules import all_schedules, assign_gpus
 
 
-@formulation(
-    name="schedule_selection",
-    model_class="ILP",
-    strength="exact",
-    equations="(10)-(13)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(10)-(13)", backends=("highs", "cpsat"))
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Selection of one of all complete schedules (tiny instances).
 

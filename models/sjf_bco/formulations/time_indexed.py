@@ -149,11 +149,7 @@ def decode_placement(m: pyo.ConcreteModel) -> tuple[dict[int, int], ...]:
 
 
 @formulation(
-    name="time_indexed",
-    model_class="ILP",
-    strength="exact",
-    equations="TI-1 to TI-12 (reconstructed)",
-    backends=("highs", "cpsat"),
+    model_class="ILP", equations="TI-1 to TI-12 (reconstructed)", backends=("highs", "cpsat")
 )
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Exact linearisation of the paper's program, slot by slot.

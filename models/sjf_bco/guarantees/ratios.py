@@ -104,7 +104,6 @@ def smallest_first_unbounded_compared(
     name="corrected",
     statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
     reference="corrected guarantee (reconstructed)",
-    standing="proven",
     methods=("sjf_bco",),
     assumptions={
         "the run of FA-FFP without load limit is among the compared ones": unbounded_run_compared
@@ -114,7 +113,6 @@ def smallest_first_unbounded_compared(
     name="corrected",
     statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
     reference="corrected guarantee (reconstructed)",
-    standing="proven",
     methods=("sjf_bco_sweep",),
     assumptions={"only idle GPUs count as available": idle_gpus},
 )
@@ -122,14 +120,12 @@ def smallest_first_unbounded_compared(
     name="corrected",
     statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
     reference="corrected guarantee (reconstructed)",
-    standing="proven",
     methods=("sjf_bco_unbounded",),
 )
 @guarantee(
     name="corrected",
     statement="makespan <= phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
     reference="corrected guarantee (reconstructed)",
-    standing="proven",
     methods=("list_scheduling",),
     assumptions={
         (

@@ -1,4 +1,1 @@
-"""Pictures, one per file.
-
-gantt: the GPUs over time, with spread jobs marked.
-"""
+"""Pictures, one per file."""

@@ -15,14 +15,11 @@ from ..instance import SjfBcoInstance
 
 
 @statement(
-    name="theorem-5",
     source="Theorem 5",
     statement="the makespan of SJF-BCO is at most n_g phi (u/l) times the optimum",
-    verdict="refuted",
     grade="refuted",
     repair="phi (1 + N/(N - n' + 1) + [some G_j > N/2]), with the run without load limit",
     proof="models/sjf_bco/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods sjf_bco,ladder",
 )
 def theorem_5(document: Document) -> Finding:
@@ -31,30 +28,23 @@ def theorem_5(document: Document) -> Finding:
 
 
 @statement(
-    name="corrected-guarantee",
     source="corrected guarantee of this project",
     statement="the makespan is at most phi (1 + N/(N - n' + 1) + [some G_j > N/2]) OPT",
-    verdict="holds",
-    grade="holds",
     proof="models/sjf_bco/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods sjf_bco_unbounded,ladder",
     reconstructed=True,
 )
-def corrected(document: Document) -> Finding:
+def corrected_guarantee(document: Document) -> Finding:
     """The corrected guarantee on the same three jobs."""
     return tested_ratio(document, "corrected", "sjf_bco_unbounded", "ladder")
 
 
 @statement(
-    name="lemma-2",
     source="Lemma 2",
     statement="the limit that Algorithm 1 ends with is the largest accumulated load of a GPU",
-    verdict="refuted",
     grade="refuted",
     repair="the load is at most the limit",
     proof="every placement keeps the load within the limit",
-    witness=True,
 )
 def lemma_2(document: Document) -> Finding:
     """The limit at the end of Algorithm 1, and the loads of its schedule."""
@@ -77,14 +67,11 @@ def lemma_2(document: Document) -> Finding:
 
 
 @statement(
-    name="lemma-4",
     source="Lemma 4, the step on the least-loaded GPU",
     statement="placing every job on the GPU of least load minimises the largest load",
-    verdict="refuted",
     grade="refuted",
     repair="a list schedule is within 2 - 1/m of the least load",
     proof="Graham 1966; parallel_machines/graham-1966",
-    witness=True,
     command="compare {} --methods sjf_bco,ladder",
 )
 def lemma_4(document: Document) -> Finding:
@@ -102,14 +89,11 @@ def lemma_4(document: Document) -> Finding:
 
 
 @statement(
-    name="equation-5",
     source="(5), the domain of y",
     statement="an active job has a positive number of GPUs on every server",
-    verdict="refuted",
     grade="contradiction",
     repair="y >= 0",
     proof="the text itself places jobs on one server",
-    witness=True,
     command="solve {} --method ladder",
 )
 def equation_5(document: Document) -> Finding:
@@ -130,14 +114,11 @@ def equation_5(document: Document) -> Finding:
 
 
 @statement(
-    name="equation-9",
     source="(9) with J[t] = {j : a_j <= t <= T_j}",
     statement="a job that needs n slots completes n slots after its start",
-    verdict="refuted",
     grade="refuted",
     repair="half-open: a_j <= t < T_j, summed from a_j on",
     proof="the slots a_j, ..., T_j - 1 are T_j - a_j many",
-    witness=True,
     command="solve {} --method ladder",
 )
 def equation_9(document: Document) -> Finding:
@@ -156,11 +137,9 @@ def equation_9(document: Document) -> Finding:
 @statement(
     source="f(alpha, k) = k + alpha (k - 1) with k = xi_1 p",
     statement="a spread job has at most the bandwidth of its link",
-    verdict="refuted",
     grade="refuted",
     repair="k is at least 1",
     proof="f grows with k and is 1 at k = 1",
-    witness=True,
 )
 def degradation(document: Document) -> Finding:
     """The bandwidth of a spread job that has the link for itself."""
@@ -176,14 +155,11 @@ def degradation(document: Document) -> Finding:
 
 
 @statement(
-    name="local-overhead",
     source="(8) beside the text on jobs on one server",
     statement="a job on one server has no overhead of connections",
-    verdict="refuted",
     grade="contradiction",
     repair="the formula is kept; the option overhead_free_local reads the text",
     proof=("with one server the term is a constant of the job, so both readings are consistent"),
-    witness=True,
 )
 def local_overhead(document: Document) -> Finding:
     """The time of an iteration on one server by (8) and by the text."""

@@ -25,10 +25,8 @@ LEAST_COMPLETION = 14
 
 
 @statement(
-    name="one-xi",
     source="the experiments: xi_1 = xi_2, extra time within 15 % of an iteration",
     statement="with these settings contention slows a job down",
-    verdict="refuted",
     grade="contradiction",
     repair="a unit omega for xi_2, apart from xi_1, and k at least 1",
     proof="f > 1 needs k = xi_1 p > 1, which a small xi_2 does not forbid then",
@@ -46,10 +44,8 @@ def one_xi() -> Finding:
 
 
 @statement(
-    name="figure-5",
     source="Figure 5, size thresholds 8 and 10",
     statement="the makespans for the thresholds 8 and 10 are 535 and 700",
-    verdict="refuted",
     grade="contradiction",
     repair="both thresholds give one run",
     proof="job sizes are powers of two, and none lies between 8 and 10",
@@ -65,10 +61,8 @@ def figure_5() -> Finding:
 
 
 @statement(
-    name="figures-5-and-7",
     source="Figures 5 and 7 at size threshold 1 and lambda 1",
     statement="the makespan with threshold 1 and lambda 1 is 626, and it is 1043",
-    verdict="refuted",
     grade="contradiction",
     repair="the two figures have different settings that are not told",
     proof="the algorithm is deterministic: one setting has one makespan",
@@ -80,10 +74,8 @@ def figures_5_and_7() -> Finding:
 
 
 @statement(
-    name="least-completion",
     source="the range of execution times beside Figure 4",
     statement="execution times are 50 to 300 slots, and the first job completes after 14",
-    verdict="refuted",
     grade="contradiction",
     repair="the other printed ranges allow 10 to 300 slots",
     proof=(

@@ -34,14 +34,7 @@ from ..subproblems.inner import best_pair
 from .columns import with_moderate_rows
 
 
-@formulation(
-    name="collapsed",
-    model_class="ILP",
-    strength="exact",
-    equations="F3 (reconstructed)",
-    backends=("highs",),
-    objective_error=ROUNDING,
-)
+@formulation(model_class="ILP", equations="F3 (reconstructed)", objective_error=ROUNDING)
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
     """The knapsack of jobs, each with its best pair.
 

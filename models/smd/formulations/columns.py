@@ -37,14 +37,7 @@ def with_moderate_rows(knapsack: Knapsack) -> Knapsack:
     return replace(moderate(knapsack).knapsack, profit=knapsack.profit)
 
 
-@formulation(
-    name="columns",
-    model_class="ILP",
-    strength="exact",
-    equations="F2, F4 (reconstructed)",
-    backends=("highs",),
-    objective_error=ROUNDING,
-)
+@formulation(model_class="ILP", equations="F2, F4 (reconstructed)", objective_error=ROUNDING)
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
     """A binary variable for every pair of workers and servers of every job.
 

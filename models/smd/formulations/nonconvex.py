@@ -37,13 +37,7 @@ from ..instance import Allocation, SmdInstance, SmdSolution
 from ..subproblems.inner import best_pair, largest_p, largest_w
 
 
-@formulation(
-    name="minlp",
-    model_class="MINLP",
-    strength="exact",
-    equations="F1: TR(1)-TR(3)",
-    backends=("scip",),
-)
+@formulation(name="minlp", model_class="MINLP", equations="F1: TR(1)-TR(3)", backends=("scip",))
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
     """The paper's program: ratios, sigmoids and products as printed."""
     jobs, C = instance.jobs, instance.capacity

@@ -75,7 +75,6 @@ def scaled_rounding(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bo
     name="Theorem 3",
     statement="OPT / ALG <= (k + R) / k on given utilities",
     reference="Theorem 3, instance form",
-    standing="proven",
     methods=("algorithm_3", "algorithm_3_complete"),
     assumptions={"reservations are charged": reservations_charged},
 )
@@ -126,7 +125,6 @@ def theorem_6_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) 
         "exactly"
     ),
     reference="B1, B2 (reconstructed)",
-    standing="proven",
     methods=("smd", "smd_actual", "smd_complete"),
     assumptions={"reservations are charged": reservations_charged},
 )
@@ -143,7 +141,6 @@ def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> floa
         "exactly"
     ),
     reference="B1, B2 (reconstructed)",
-    standing="proven",
     methods=("smd_floor", "smd_corners"),
     assumptions={"reservations are charged": reservations_charged},
 )
@@ -160,7 +157,6 @@ def rounding_down_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) ->
         "exactly"
     ),
     reference="B1, B2 (reconstructed)",
-    standing="proven",
     methods=("smd_exact",),
     assumptions={"reservations are charged": reservations_charged},
 )

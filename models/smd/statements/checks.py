@@ -27,10 +27,8 @@ BEYOND = 300
 
 
 @statement(
-    name="lemma-2",
     source="Lemma 2, layers by priority",
     statement="the iteration time by priority is the printed recursion",
-    verdict="refuted",
     grade="refuted",
     repair=(
         "(P): the largest, over layers q, of what must come before q and after it; e_j "
@@ -41,7 +39,6 @@ BEYOND = 300
         "simulation gives on 3000 random profiles "
         "(tests/models/smd/test_iteration_time.py)"
     ),
-    witness=True,
 )
 def lemma_2(document: Document) -> Finding:
     """Three layers by the printed recursion, by the corrected one, and simulated."""
@@ -54,16 +51,12 @@ def lemma_2(document: Document) -> Finding:
 
 
 @statement(
-    name="lemma-1",
     source="Lemma 1, layers without waiting",
     statement="the iteration time is the printed recursion",
-    verdict="holds",
-    grade="holds",
     proof=(
         "what an event simulation gives on 3000 random profiles "
         "(tests/models/smd/test_iteration_time.py)"
     ),
-    witness=True,
 )
 def lemma_1(document: Document) -> Finding:
     """Three layers by the recursion and simulated."""
@@ -76,14 +69,12 @@ def lemma_1(document: Document) -> Finding:
 @statement(
     source="Algorithm 1, the grid of the ratios",
     statement="the printed grid has a feasible point wherever the problem has one",
-    verdict="refuted",
     grade="refuted",
     repair="append the greatest value of every ratio to its grid",
     proof=(
         "then the next grid value above each ratio of an optimum is within 1 + epsilon "
         "of it, and the optimum is feasible there"
     ),
-    witness=True,
     command="solve {} --method smd_as_printed:eps_inner=0.95",
 )
 def grid(document: Document) -> Finding:
@@ -99,16 +90,13 @@ def grid(document: Document) -> Finding:
 
 
 @statement(
-    name="domain-of-workers",
     source="TR, the set Omega with x >= 0",
     statement="every ratio has a positive least and a finite greatest value over Omega",
-    verdict="refuted",
     grade="refuted",
     repair="w, p >= 1",
     proof="Omega is compact then, and all ratios are positive and continuous on it",
-    witness=True,
 )
-def domain(document: Document) -> Finding:
+def domain_of_workers(document: Document) -> Finding:
     """The least values of w over the corners of both sets, and 1/w for smaller and smaller w."""
     (job,) = document.data.jobs
     (O,), (G,), (v,) = (  # noqa: E741  # the paper's letters
@@ -128,17 +116,14 @@ def domain(document: Document) -> Finding:
 
 
 @statement(
-    name="released-resources",
     source="the text beside (2)",
     statement="what a job does not use of its reservation is free for other jobs",
-    verdict="refuted",
     grade="contradiction",
     repair="two problems: reservations are charged (F1), or use is (F4)",
     proof="(2) has no w and no p: whatever a job uses, its reservation is charged",
-    witness=True,
     command="solve {} --method cg_core",
 )
-def released(document: Document) -> Finding:
+def released_resources(document: Document) -> Finding:
     """The same jobs, charged by reservation and by use."""
     reserved = objective(document, "cg_core")
     used = objective(changed(document, charging="used"), "cg_core")
@@ -147,17 +132,14 @@ def released(document: Document) -> Finding:
 
 
 @statement(
-    name="algorithm-3-line-12",
     source="Algorithm 3, line 12",
     statement="if a set of jobs does not fit, the algorithm returns 'infeasible'",
-    verdict="refuted",
     grade="refuted",
     repair="go on with the next set",
     proof=("models/knapsack/guarantees/ratios.py: Frieze and Clarke's proof uses feasible sets"),
-    witness=True,
     command="solve {} --method algorithm_3",
 )
-def line_12(document: Document) -> Finding:
+def algorithm_3_line_12(document: Document) -> Finding:
     """The sets of Algorithm 3 in turn, up to the first that does not fit."""
     instance: SmdInstance = document.data
     jobs = range(len(instance.jobs))
@@ -181,16 +163,13 @@ def line_12(document: Document) -> Finding:
 
 
 @statement(
-    name="theorem-6-ratio",
     source="Theorem 6, its ratio",
     statement="the ratio says something for the sigmoids of the experiments",
-    verdict="refuted",
     grade="refuted",
     repair="job by job with factors 4/M or 2 instead of (24/M + 4)/delta",
     proof="B1, B2 in models/smd/guarantees/ratios.py",
-    witness=True,
 )
-def vacuous(document: Document) -> Finding:
+def theorem_6_ratio(document: Document) -> Finding:
     """The ratio of Theorem 6, by logarithms."""
     instance: SmdInstance = document.data
     parameters = find_method(document.problem, "smd:delta=1").all_parameters
@@ -202,13 +181,9 @@ def vacuous(document: Document) -> Finding:
 
 
 @statement(
-    name="theorem-3",
     source="Theorem 3",
     statement="Algorithm 3 has at least k/(k + R) of the optimum on given utilities",
-    verdict="holds",
-    grade="holds",
     proof="models/knapsack/guarantees/ratios.py",
-    witness=True,
     command="compare {} --methods algorithm_3,cg_core",
 )
 def theorem_3(document: Document) -> Finding:

@@ -29,15 +29,13 @@ IMPOSSIBLE = 10**15
 
 
 @statement(
-    name="theorem-6-probability",
     source="Theorem 6, its probability, beside Lemma 4",
     statement="a rounding fails with probability delta/8 at most",
-    verdict="refuted",
     grade="contradiction",
     repair="delta/2, so that the theorem has (1 - (delta/2)^F)^I",
     proof="Lemma 4 bounds one row by delta/2r, r = 4; any of the r rows may fail",
 )
-def probability() -> Finding:
+def theorem_6_probability() -> Finding:
     """Failures of all rows, each with the probability that Lemma 4 has for one."""
     row = Fraction(1, 2 * ROWS)
     attempt = ROWS * row
@@ -46,10 +44,8 @@ def probability() -> Finding:
 
 
 @statement(
-    name="shrink-of-one",
     source="the experiments with M_delta = 1",
     statement="M_delta = 1 is a value of TR(28), so that Theorem 6 covers the experiments",
-    verdict="refuted",
     grade="contradiction",
     repair="B2 covers them if a failed rounding is rounded down",
     proof=(
@@ -65,10 +61,8 @@ def shrink_of_one() -> Finding:
 
 
 @statement(
-    name="sets-of-algorithm-3",
     source="the experiments with epsilon_2 = 0.01 and 50 jobs",
     statement="Algorithm 3 as printed can be run with this precision",
-    verdict="refuted",
     grade="not reproducible",
     repair=(
         "k = 2 or 3, with the ratio that Theorem 3 has for it; or the exact knapsack, "
@@ -76,7 +70,7 @@ def shrink_of_one() -> Finding:
     ),
     proof="Theorem 3 in its instance form, k/(k + R)",
 )
-def sets() -> Finding:
+def sets_of_algorithm_3() -> Finding:
     """The sets that Algorithm 3 enumerates."""
     jobs, eps = 50, Fraction(1, 100)
     k = min(jobs, math.ceil(ROWS * (1 - eps) / eps))
@@ -96,10 +90,8 @@ def _figure(plotted: Mapping[str, tuple[int, int]]) -> Finding:
 
 
 @statement(
-    name="figure-8",
     source="Figure 8, 50 synchronous jobs",
     statement="a total utility of 3393 comes from the printed ranges",
-    verdict="refuted",
     grade="not reproducible",
     repair="ratios between methods are compared, not values",
     proof="no job is worth more than its gamma_1; gadgetopt/pieces/uniform_sums.py",
@@ -110,10 +102,8 @@ def figure_8() -> Finding:
 
 
 @statement(
-    name="figures-9-10",
     source="Figures 9 and 10, 200 jobs",
     statement="total utilities of 13991 and 16101 come from the printed ranges",
-    verdict="refuted",
     grade="not reproducible",
     repair="ratios between methods are compared, not values",
     proof="no job is worth more than its gamma_1; gadgetopt/pieces/uniform_sums.py",

@@ -34,14 +34,7 @@ from .decoding import decode
 from .plan_variables import add_plan
 
 
-@formulation(
-    name="bound",
-    model_class="MILP",
-    strength="relaxation",
-    equations="(P1)-(P13), (S6)",
-    decode=decode,
-    backends=("highs",),
-)
+@formulation(model_class="MILP", strength="relaxation", equations="(P1)-(P13), (S6)", decode=decode)
 def build(instance: SppInstance) -> pyo.ConcreteModel:
     """P-LB: the least head-load-tail bound of a plan."""
     return _model(instance, disaggregated=False)
@@ -53,7 +46,6 @@ def build(instance: SppInstance) -> pyo.ConcreteModel:
     strength="relaxation",
     equations="(P1)-(P9), (P13), (D1)-(D6), (S6)",
     decode=decode,
-    backends=("highs",),
 )
 def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
     """P-LB with variables for layers by number of GPUs and slowest link."""

@@ -53,13 +53,7 @@ _SLACK = Fraction(1, 10**7)
 _TIE = 1e-6
 
 
-@formulation(
-    name="joint",
-    model_class="MILP",
-    strength="exact",
-    equations="(P1)-(P13), (J1)-(J9)",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", equations="(P1)-(P13), (J1)-(J9)")
 def build(instance: SppInstance) -> pyo.ConcreteModel:
     """P-T: plan, starts and orders of blocks together.
 
@@ -74,9 +68,7 @@ def build(instance: SppInstance) -> pyo.ConcreteModel:
 @formulation(
     name="joint_disaggregated",
     model_class="MILP",
-    strength="exact",
     equations="(P1)-(P9), (P13), (D1)-(D6), (J1)-(J9)",
-    backends=("highs",),
 )
 def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
     """P-T with variables for layers by number of GPUs and slowest link."""

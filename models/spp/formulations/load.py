@@ -24,12 +24,7 @@ from .plan_variables import add_plan
 
 
 @formulation(
-    name="load",
-    model_class="MILP",
-    strength="relaxation",
-    equations="(P1)-(P13), (W1)-(W2)",
-    decode=decode,
-    backends=("highs",),
+    model_class="MILP", strength="relaxation", equations="(P1)-(P13), (W1)-(W2)", decode=decode
 )
 def build(instance: SppInstance) -> pyo.ConcreteModel:
     """P-W: the least largest load of a stage or channel."""
@@ -42,7 +37,6 @@ def build(instance: SppInstance) -> pyo.ConcreteModel:
     strength="relaxation",
     equations="(P1)-(P9), (P13), (D1)-(D6), (W1)-(W2)",
     decode=decode,
-    backends=("highs",),
 )
 def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
     """P-W with variables for layers by number of GPUs and slowest link."""

@@ -60,7 +60,6 @@ def bandwidth_bound(instance: SppInstance, _parameters: Mapping[str, Any]) -> bo
     name="SPP",
     statement="T <= (2 + (4 S* - 4) / M) Phi OPT, S* at most the largest number of stages",
     reference="Luo et al. 2022; constant and proof ours (reconstructed)",
-    standing="proven",
     methods=("spp",),
     assumptions={
         "channels of half duplex": half_duplex,

@@ -13,7 +13,7 @@ from ..algorithms.block_costs import bandwidth_matrix
 from ..instance import SppInstance, SppSolution
 
 
-@picture(name="mapping")
+@picture()
 def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
     """Stages on the GPUs, in the order of the stages, with the bandwidths between them."""
     order = [v for gpus in solution.stage_devices for v in sorted(gpus)]

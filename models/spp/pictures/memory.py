@@ -28,7 +28,7 @@ class Point(NamedTuple):
     in_flight: int
 
 
-@picture(name="memory", of="instance")
+@picture(of="instance")
 def draw(instance: SppInstance) -> go.Figure:
     """Iteration time of SPP against the memory of a GPU.
 

@@ -13,7 +13,7 @@ from gadgetopt.system.declaring import picture
 from ..instance import SppInstance, SppSolution
 
 
-@picture(name="schedule")
+@picture()
 def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
     """Blocks of stages and channels over time, with bubbles and AllReduce.
 

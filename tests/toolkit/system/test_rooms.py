@@ -12,7 +12,7 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import PARTS
 from gadgetopt.system.declaring import declarations, described
-from gadgetopt.system.references import Adapted, resolved
+from gadgetopt.system.references import Adapted, Reference, resolved
 from gadgetopt.system.registry import problems
 from gadgetopt.system.rooms import parts_of
 from gadgetopt.system.sources import source
@@ -156,7 +156,7 @@ def jobs(instance):
 
 
 @statement(
-    name="claim", source="p. 1", statement="so", verdict="holds", grade="holds", witness=True
+    name="claim", source="p. 1", statement="so"
 )
 def check(witness):
     """A witness."""
@@ -234,6 +234,61 @@ def test_every_part_takes_from_its_function_what_it_does_not_say(folder):
     for kind in PARTS:
         for part in getattr(problem, kind):
             assert plain(part) in [plain(p) for p in there if type(p) is type(part)]
+
+
+USUAL = '''
+from gadgetopt.system.declaring import formulation, picture, statement
+
+
+@formulation(model_class="LP", equations="(1)")
+def build(instance):
+    """The model."""
+
+
+def decode(model, instance):
+    """Its solution."""
+
+
+@picture()
+def draw(instance, solution):
+    """The loads."""
+
+
+@statement(source="p. 1", statement="so")
+def lemma_1():
+    """By arithmetic."""
+
+
+@statement(source="p. 2", statement="not so", grade="dimensions")
+def lemma_2(witness):
+    """A witness."""
+'''
+
+
+def test_what_is_usual_is_not_said(folder):
+    """Names of a usual function are its file's; a statement holds unless it is graded."""
+    name = folder({"formulations/flow": USUAL})
+    problem = importlib.import_module(name).PROBLEM
+    (model,) = problem.formulations
+    assert (model.name, model.strength, model.backends) == ("flow", "exact", ("highs",))
+    assert [drawn.name for drawn in problem.pictures] == ["flow"]
+    first, second = problem.statements
+    assert (first.name, first.verdict, first.witness) == ("lemma-1", "holds", False)
+    assert (second.name, second.verdict, second.witness) == ("lemma-2", "refuted", True)
+    there = imported(importlib.import_module(name))
+    for part in (model, first, second, *problem.pictures):
+        assert plain(part) in [plain(p) for p in there if type(p) is type(part)]
+
+
+def test_the_evaluator_and_the_size_have_their_place(folder):
+    size = "def size(instance):\n    return {}\n"
+    text = SYSTEM.replace("evaluate=dict, size=dict,", "")
+    name = folder({"__init__": text, "evaluate": "def evaluate():\n    pass\n", "instance": size})
+    problem = importlib.import_module(name).PROBLEM
+    assert problem.size(None) == {}
+    assert problem.evaluate() is None
+    with pytest.raises(InputError, match="evaluate: not given"):
+        replace(problem, package="", evaluate=Reference("", "evaluate:evaluate"))
 
 
 METHODS = """

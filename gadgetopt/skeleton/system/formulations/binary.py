@@ -22,25 +22,13 @@ from gadgetopt.system.declaring import formulation
 from ..instance import SkeletonInstance, SkeletonSolution
 
 
-@formulation(
-    name="binary",
-    model_class="ILP",
-    strength="exact",
-    equations="(K1)-(K3)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(K1)-(K3)", backends=("highs", "cpsat"))
 def build(instance: SkeletonInstance) -> pyo.ConcreteModel:
     """A binary variable for every item."""
     return _model(instance, pyo.Binary)
 
 
-@formulation(
-    name="binary_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(K1)-(K2)",
-    backends=("highs",),
-)
+@formulation(name="binary_lp", model_class="LP", strength="relaxation", equations="(K1)-(K2)")
 def build_relaxation(instance: SkeletonInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""
     return _model(instance, pyo.UnitInterval)

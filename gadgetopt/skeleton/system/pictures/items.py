@@ -11,7 +11,7 @@ from ..evaluate import evaluate
 from ..instance import SkeletonInstance, SkeletonSolution
 
 
-@picture(name="items")
+@picture()
 def draw(
     instance: SkeletonInstance,
     solution: SkeletonSolution,

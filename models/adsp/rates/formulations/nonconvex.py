@@ -33,13 +33,7 @@ from ..tables import Tables, momentum_limit, momentum_terms, solution_of
 from .exact_numbers import ExactNumbers
 
 
-@formulation(
-    name="nonconvex",
-    model_class="MINLP",
-    strength="exact",
-    equations="(N1)-(N6)",
-    backends=("scip",),
-)
+@formulation(model_class="MINLP", equations="(N1)-(N6)", backends=("scip",))
 def build(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     """Commits as integers, products and ratios as they stand."""
     most, tables = instance.most_commits, Tables.of(instance)

@@ -58,13 +58,7 @@ _TANGENT_DIGITS = 9
 _MARGIN = Fraction(1, 10**9)
 
 
-@formulation(
-    name="one_hot_convex",
-    model_class="MINLP",
-    strength="exact",
-    equations="(O1)-(O6)",
-    backends=("scip",),
-)
+@formulation(name="one_hot_convex", model_class="MINLP", equations="(O1)-(O6)", backends=("scip",))
 def build_convex(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     """A binary for each number of commits; the objective is convex in S and theta."""
     m = rates_with_thresholds(instance, margin=_MARGIN)
@@ -85,7 +79,6 @@ def build_convex(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     strength="relaxation",
     equations="(O1)-(O5), (O7)",
     decode="decode",
-    backends=("highs",),
 )
 def build_tangents(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     """A few tangents in place of the convex objective.
@@ -102,13 +95,7 @@ def build_tangents(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     return m
 
 
-@formulation(
-    name="momentum_knapsack",
-    model_class="MILP",
-    strength="exact",
-    equations="(O1)-(O3), (O8)-(O9)",
-    backends=("highs",),
-)
+@formulation(name="momentum_knapsack", model_class="MILP", equations="(O1)-(O3), (O8)-(O9)")
 def build_knapsack(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     """The momentum cap: a multiple-choice knapsack with a window."""
     if not isinstance(instance.model, MomentumCap):

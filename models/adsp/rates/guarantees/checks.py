@@ -48,7 +48,6 @@ def more_than_one_worker(instance: AdspRatesInstance, _parameters: Mapping[str, 
     name="equal window",
     statement="the climb ends at the optimum where the window allows equal rates only",
     reference="this project; the objective is convex in an equal rate",
-    standing="proven",
     methods=("adsp", "equal_commits"),
     assumptions={"starts at rate 1": starts_low},
 )

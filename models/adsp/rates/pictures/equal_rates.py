@@ -12,7 +12,7 @@ from ..instance import AdspRatesInstance
 from ..tables import Tables, objective
 
 
-@picture(name="equal_rates", of="instance")
+@picture(of="instance")
 def draw(instance: AdspRatesInstance) -> go.Figure:
     """The objective against an equal rate, the U of the paper."""
     tables, model = Tables.of(instance), instance.model

@@ -16,7 +16,7 @@ _READINGS: tuple[tuple[Reading, str], ...] = (
 )
 
 
-@picture(name="momentum", of="instance")
+@picture(of="instance")
 def draw(instance: AdspRatesInstance) -> go.Figure:
     """Implicit momentum against an equal rate, in both readings."""
     m, model = len(instance.workers), instance.model

@@ -14,7 +14,7 @@ from ..instance import AdspRatesInstance, AdspRatesSolution
 MOST_WORKERS = 40
 
 
-@picture(name="periods")
+@picture()
 def draw(instance: AdspRatesInstance, solution: AdspRatesSolution) -> go.Figure:
     """A check period of each worker: steps and commits."""
     period = instance.check_period_s

@@ -17,7 +17,7 @@ from ..tables import Tables, objective
 _THRESHOLDS, _STARTS = 80, 40
 
 
-@picture(name="surface", of="instance")
+@picture(of="instance")
 def draw(instance: AdspRatesInstance) -> go.Figure:
     """The objective over fewest commits and threshold."""
     if instance.model.kind == "momentum_cap":

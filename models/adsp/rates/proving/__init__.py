@@ -1,6 +1,1 @@
-"""What proves bounds and optima.
-
-- `certificate`: the proofs of a lower bound, and their checks.
-- `bounds`: Lagrangian, of the model with the momentum cap.
-- `exact`: threshold sweep, labels, outer approximation.
-"""
+"""What proves bounds and optima: certificates and their checks, bounds, exact methods."""

@@ -17,17 +17,14 @@ SECONDS_A_MINUTE = 60
 
 
 @statement(
-    name="momentum-units",
     source="Theorem 1, implicit momentum, with v a speed in steps per second",
     statement="the momentum does not depend on the unit of time",
-    verdict="refuted",
     grade="dimensions",
     repair="v is the time of a step; the authors' scripts compute local steps per commit",
     proof="Gamma/(Delta C t) is a number",
-    witness=True,
     reconstructed=True,
 )
-def units(document: Document) -> Finding:
+def momentum_units(document: Document) -> Finding:
     """The term of Theorem 1 in both readings, and the momentum in seconds and in minutes."""
     second, step = unit("s"), unit("step")
     commits = unit("commit")
@@ -52,14 +49,11 @@ def units(document: Document) -> Finding:
 
 
 @statement(
-    name="equal-commits",
     source="one commit rate for all workers, under the error bound B2",
     statement="equal rates are the best rates",
-    verdict="refuted",
     grade="refuted",
     repair=("the best equal rate is found by the climb from 1; exact_rates has the best rates"),
     proof="models/adsp/rates/guarantees: the bound is convex in an equal rate",
-    witness=True,
     command="compare {} --methods equal_commits,exact_rates",
     reconstructed=True,
 )

@@ -1,9 +1,3 @@
-"""Pictures of training.
-
-- `timeline`: what each worker does.
-- `losses`: loss curves of the policies.
-- `time_to_target`: seconds to the target against the rate.
-- `shares`: computing, communicating and waiting by policy.
-"""
+"""Pictures of training."""
 
 ORDER = ("timeline", "losses", "time_to_target", "shares")

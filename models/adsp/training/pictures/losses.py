@@ -16,7 +16,7 @@ from .named import compared, name_of
 _POINTS = 1000
 
 
-@picture(name="losses", of="instance")
+@picture(of="instance")
 def draw(instance: AdspTrainingInstance) -> go.Figure:
     """Loss over time under ADSP and what it was compared with.
 

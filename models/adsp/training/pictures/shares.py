@@ -13,7 +13,7 @@ from ..simulator import simulate
 from .named import compared, name_of
 
 
-@picture(name="shares", of="instance")
+@picture(of="instance")
 def draw(instance: AdspTrainingInstance) -> go.Figure:
     """Shares of computing, communicating and waiting by policy.
 

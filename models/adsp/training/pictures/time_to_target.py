@@ -14,7 +14,7 @@ from ..simulator import simulate
 MOST_RATES = 40
 
 
-@picture(name="time_to_target", of="instance")
+@picture(of="instance")
 def draw(instance: AdspTrainingInstance) -> go.Figure:
     """Seconds to the target against commits in a period: the U of the paper.
 

@@ -16,7 +16,7 @@ from .named import name_of
 MOST_COMMITS, MOST_WORKERS = 60, 24
 
 
-@picture(name="timeline")
+@picture()
 def draw(instance: AdspTrainingInstance, solution: AdspTrainingSolution) -> go.Figure:
     """Computing, communicating and waiting of each worker."""
     run = simulate(instance, solution.policy, keep_log=True)

@@ -15,21 +15,18 @@ RATE = 8
 
 
 @statement(
-    name="commits-stay-close",
     source="Delta C = C_target - c, the condition of Theorem 2",
     statement=(
         "workers that commit what is missing to a common target stay within a constant "
         "of each other"
     ),
-    verdict="refuted",
     grade="refuted",
     repair="they do if every worker can make the rate, at most Gamma/(t + O) in a period",
     proof="models/adsp/training/guarantees/conditions.py: rates_in_reach",
-    witness=True,
     command="solve {} --method adsp",
     reconstructed=True,
 )
-def commits(document: Document) -> Finding:
+def commits_stay_close(document: Document) -> Finding:
     """The most by which commits differ in each quarter of a run that never converges."""
     with_target, without = (
         spreads(

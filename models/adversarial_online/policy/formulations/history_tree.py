@@ -40,13 +40,7 @@ from ..subproblems.trees import Tree, full_tree
 MOST_HISTORIES = 25_000
 
 
-@formulation(
-    name="history_tree",
-    model_class="LP",
-    strength="exact",
-    equations="(2), (2a)-(2d)",
-    backends=("highs",),
-)
+@formulation(model_class="LP", equations="(2), (2a)-(2d)")
 def build(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
     """A sale probability of every history.
 

@@ -22,14 +22,7 @@ from ..subproblems.trees import full_tree
 from .history_tree import MOST_HISTORIES, decode, tree_model
 
 
-@formulation(
-    name="posted_tree",
-    model_class="LP",
-    strength="restriction",
-    equations="(2), (2a)-(2e)",
-    decode=decode,
-    backends=("highs",),
-)
+@formulation(model_class="LP", strength="restriction", equations="(2), (2a)-(2e)", decode=decode)
 def build(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
     """The same with a price posted before the value is seen.
 

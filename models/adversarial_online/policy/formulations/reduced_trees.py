@@ -15,11 +15,7 @@ from .history_tree import MOST_HISTORIES, tree_model
 
 
 @formulation(
-    name="monotone_tree",
-    model_class="LP",
-    strength="relaxation",
-    equations="(2), (2a)-(2c)",
-    backends=("highs",),
+    name="monotone_tree", model_class="LP", strength="relaxation", equations="(2), (2a)-(2c)"
 )
 def build_monotone(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
     """Non-decreasing histories with at most k copies of a level.
@@ -32,13 +28,7 @@ def build_monotone(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteMod
     return tree_model(instance, monotone_tree(instance, MOST_HISTORIES))
 
 
-@formulation(
-    name="chain",
-    model_class="LP",
-    strength="relaxation",
-    equations="(2), (2a)-(2c)",
-    backends=("highs",),
-)
+@formulation(name="chain", model_class="LP", strength="relaxation", equations="(2), (2a)-(2c)")
 def build_chain(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
     """The prefixes of one non-decreasing sequence."""
     return tree_model(instance, chain_tree(instance))

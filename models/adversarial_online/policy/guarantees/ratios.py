@@ -35,7 +35,6 @@ def is_ratio_game(
     name="Shares (1)",
     statement="ratio at most 1 + sum of 1 - l_{j-1}/l_j, the optimum if N >= kJ",
     reference="(1), reconstructed",
-    standing="proven",
     methods=("share_policy",),
     assumptions={"ratios, without predictions": is_ratio_game},
 )
@@ -52,7 +51,6 @@ def shares_ratio(
     name="1 + ln(U/L)",
     statement="ratio at most 1 + ln(U/L) for any number of units",
     reference="standard theory, reconstructed",
-    standing="proven",
     methods=("exponential_draw",),
     assumptions={"ratios, without predictions": is_ratio_game},
 )
@@ -69,7 +67,6 @@ def exponential_ratio(
     name="Finite k",
     statement="ratio at most the bisected number of k units",
     reference="standard theory, reconstructed",
-    standing="proven",
     methods=("finite_table",),
     assumptions={"ratios, without predictions": is_ratio_game},
 )
@@ -87,7 +84,6 @@ def finite_ratio(
     name="Tables",
     statement="ratio at most that of the table over all values from L to U",
     reference="standard theory, reconstructed",
-    standing="proven",
     methods=("exponential",),
     assumptions={"ratios, without predictions": is_ratio_game},
 )
@@ -108,7 +104,6 @@ def table_ratio(
     name="U/L",
     statement="ratio at most U/L",
     reference="standard theory, reconstructed",
-    standing="proven",
     methods=("greedy",),
     assumptions={"ratios, without predictions": is_ratio_game},
 )

@@ -21,7 +21,7 @@ SHARES = tuple(Fraction(n, 20) for n in range(8, 21))
 SECONDS = 5.0
 
 
-@picture(name="frontier", of="instance")
+@picture(of="instance")
 def draw(instance: AdversarialOnlinePolicyInstance) -> go.Figure:
     """Consistency on predicted sequences against the ratio on all others.
 

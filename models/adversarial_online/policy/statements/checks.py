@@ -28,21 +28,18 @@ def _formula(document: Document) -> float:
 
 
 @statement(
-    name="exponential-few-units",
     source="the exponential price, if the limit of small units is overlooked",
     statement="its table is (1 + ln(U/L))-competitive for every number of units",
-    verdict="refuted",
     grade="refuted",
     repair="in the limit of small units; for k units the table of `finite_k`, or one seed",
     proof=(
         "models/adversarial_online/README.md, policies: each arrival moves the "
         "fractional utilisation by 1/k at most"
     ),
-    witness=True,
     command="compare {} --methods exponential,exponential_draw,minimax",
     reconstructed=True,
 )
-def few_units(document: Document) -> Finding:
+def exponential_few_units(document: Document) -> Finding:
     """The worst ratio of the exponential table."""
     ratio, limit = objective(document, "exponential"), _limit(document)
     shown = f"{document.data.capacity_units} unit: worst ratio {ratio:g}, 1 + ln(U/L) = {limit:.4f}"
@@ -50,18 +47,15 @@ def few_units(document: Document) -> Finding:
 
 
 @statement(
-    name="value-on-a-grid",
     source="the value of the game, if values lie on a grid",
     statement="no policy has a ratio below 1 + ln(U/L)",
-    verdict="refuted",
     grade="refuted",
     repair="1 + the sum of 1 - l_{j-1}/l_j over the levels, which tends to 1 + ln(U/L)",
     proof="(1) in models/adversarial_online/README.md",
-    witness=True,
     command="solve {} --method minimax",
     reconstructed=True,
 )
-def on_a_grid(document: Document) -> Finding:
+def value_on_a_grid(document: Document) -> Finding:
     """The value of the game beside the one of a continuum of values."""
     value, limit = objective(document, "minimax"), _limit(document)
     shown = f"the best policy has the ratio {value:g}, 1 + ln(U/L) = {limit:.4f}"
@@ -69,14 +63,11 @@ def on_a_grid(document: Document) -> Finding:
 
 
 @statement(
-    name="few-buyers",
     source="the value of the game, for any number of buyers",
     statement="the least ratio is that of formula (1)",
-    verdict="refuted",
     grade="refuted",
     repair="it is at most that; equal from N >= kJ buyers on",
     proof="the chain of k copies of each of J levels has kJ buyers",
-    witness=True,
     command="compare {} --methods share_policy,minimax",
     reconstructed=True,
 )
@@ -90,10 +81,7 @@ def few_buyers(document: Document) -> Finding:
 @statement(
     source="(1), enough buyers",
     statement="keeping shares of the units has the least ratio",
-    verdict="holds",
-    grade="holds",
     proof="models/adversarial_online/README.md, (1)",
-    witness=True,
     command="compare {} --methods share_policy,minimax",
     reconstructed=True,
 )

@@ -23,21 +23,13 @@ from gadgetopt.system.declaring import formulation
 from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
 
 
-@formulation(
-    name="packing",
-    model_class="ILP",
-    strength="exact",
-    equations="(P)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(P)", backends=("highs", "cpsat"))
 def build(instance: AdversarialOnlineRunInstance) -> pyo.ConcreteModel:
     """A binary variable for every request, a row for every resource."""
     return _packing(instance, pyo.Binary)
 
 
-@formulation(
-    name="packing_lp", model_class="LP", strength="relaxation", equations="(P)", backends=("highs",)
-)
+@formulation(name="packing_lp", model_class="LP", strength="relaxation", equations="(P)")
 def build_relaxation(instance: AdversarialOnlineRunInstance) -> pyo.ConcreteModel:
     """Its linear relaxation: the duals are the best prices in hindsight."""
     return _packing(instance, pyo.UnitInterval)

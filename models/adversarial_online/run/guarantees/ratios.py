@@ -52,7 +52,6 @@ def do_not_fall(instance: AdversarialOnlineRunInstance, _parameters: Parameters)
 @guarantee(
     statement="OPT <= theta ALG",
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("greedy",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -65,7 +64,6 @@ def greedy(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> F
     name="1 + ln theta",
     statement="OPT <= (1 + ln theta) E[ALG], for every k",
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("one_seed",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -73,7 +71,6 @@ def greedy(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> F
     name="random static price",
     statement="OPT <= (1 + ln theta) E[ALG], for every k",
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("random_static",),
     assumptions={
         "one resource, of which each request demands one unit": of_units,
@@ -89,7 +86,6 @@ def exponential(instance: AdversarialOnlineRunInstance, _parameters: Parameters)
     name="finite k",
     statement="OPT <= alpha_k ALG, the least ratio of a deterministic table of k units",
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("finite_k",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -102,7 +98,6 @@ def finite_k(instance: AdversarialOnlineRunInstance, _parameters: Parameters) ->
     name="shares of a grid",
     statement="OPT <= alpha* E[ALG], alpha* = 1 + sum_j (1 - l_{j-1} / l_j), for every k",
     reference="(1) (reconstructed)",
-    standing="proven",
     methods=("share", "random_static"),
     assumptions={
         "one resource, of which each request demands one unit": of_units,
@@ -120,7 +115,6 @@ def shares(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> F
         "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
     ),
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("exponential",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -137,7 +131,6 @@ def exponential_table(
         "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
     ),
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("exp_plain",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -160,7 +153,6 @@ def _of_curve(
         "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
     ),
     reference="section 4 (reconstructed)",
-    standing="proven",
     methods=("posted",),
     assumptions={
         "one resource, of which each request demands one unit": of_units,

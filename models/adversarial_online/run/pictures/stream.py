@@ -19,7 +19,7 @@ from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolutio
 MOST_REQUESTS = 3000
 
 
-@picture(name="stream")
+@picture()
 def draw(
     instance: AdversarialOnlineRunInstance, solution: AdversarialOnlineRunSolution
 ) -> go.Figure:

@@ -36,13 +36,7 @@ from .amounts import amounts, check_unit_demand
 MOST_VARIABLES = 300_000
 
 
-@formulation(
-    name="posted_prices",
-    model_class="ILP",
-    strength="exact",
-    equations="(3), (3a)-(3g)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(3), (3a)-(3g)", backends=("highs", "cpsat"))
 def build(instance: AdversarialOnlineSequenceInstance) -> pyo.ConcreteModel:
     """Level of every arrival and units sold as one-hot states; regret only.
 

@@ -43,13 +43,7 @@ from .amounts import amounts
 MOST_ROWS = 100_000
 
 
-@formulation(
-    name="resources",
-    model_class="ILP",
-    strength="exact",
-    equations="(R1)-(R9)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(R1)-(R9)", backends=("highs", "cpsat"))
 def build(instance: AdversarialOnlineSequenceInstance) -> pyo.ConcreteModel:
     """Several resources, units used as one-hot states; regret only.
 

@@ -43,7 +43,6 @@ def long_horizon(
     name="Chain",
     statement="no sequence is worse than the chain, for non-decreasing prices and N >= kJ",
     reference="standard theory, reconstructed",
-    standing="proven",
     methods=("chain",),
     assumptions={
         "one unit of one resource": unit_demand,

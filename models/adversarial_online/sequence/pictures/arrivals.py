@@ -14,7 +14,7 @@ from ..evaluate import evaluate
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 
 
-@picture(name="arrivals")
+@picture()
 def draw(
     instance: AdversarialOnlineSequenceInstance, solution: AdversarialOnlineSequenceSolution
 ) -> go.Figure:

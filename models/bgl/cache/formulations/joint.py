@@ -78,13 +78,7 @@ def is_reversible(instance: CacheInstance) -> bool:
     return n > 1 and n % instance.batch_size == 0
 
 
-@formulation(
-    name="joint",
-    model_class="MILP",
-    strength="exact",
-    equations="(6), (J1)-(J9)",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", equations="(6), (J1)-(J9)")
 def build(instance: CacheInstance) -> pyo.ConcreteModel:
     """A binary variable for every request and position; the rest is continuous."""
     check_free(instance)

@@ -36,25 +36,13 @@ from ..subproblems.intervals import Intervals, intervals_of
 _MOST_COST, _MOST_ENTRIES = 2**53, 3 * 10**6
 
 
-@formulation(
-    name="retention",
-    model_class="ILP",
-    strength="exact",
-    equations="(5), (R1)-(R5)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="(5), (R1)-(R5)", backends=("highs", "cpsat"))
 def build(instance: CacheInstance) -> pyo.ConcreteModel:
     """Which features stay between their uses, for a given order; sizes, host cache."""
     return retention_model(instance, pyo.Binary)
 
 
-@formulation(
-    name="retention_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(5)",
-    backends=("highs",),
-)
+@formulation(name="retention_lp", model_class="LP", strength="relaxation", equations="(5)")
 def build_relaxation(instance: CacheInstance) -> pyo.ConcreteModel:
     """Its linear relaxation, exact for unit sizes without a host."""
     return retention_model(instance, pyo.UnitInterval)

@@ -33,10 +33,8 @@ def is_uniform(instance: CacheInstance, parameters: Mapping[str, Any]) -> bool:
 
 
 @guarantee(
-    name="paging",
     statement="FIFO and LRU load at most K + 1 times as much as any solution",
     reference="after Sleator and Tarjan 1985, for caches that may be bypassed",
-    standing="proven",
     methods=("fifo", "lru"),
     assumptions={
         "the order is given, one node a batch": is_paging,

@@ -18,7 +18,7 @@ _STATES = ("not held", "held on the host", "held on the device", "hit", "loaded"
 _COLOURS = (PALE, YELLOW, GREY, BLUE, ORANGE)
 
 
-@picture(name="retention")
+@picture()
 def draw(instance: CacheInstance, solution: CacheSolution) -> go.Figure:
     """Which features are needed, hit and kept, batch by batch.
 

@@ -8,18 +8,15 @@ from gadgetopt.trust.statements import Finding, objective, run, tested_ratio
 
 
 @statement(
-    name="static-misses",
     source="misses of a static cache, without its own load",
     statement="misses of a static cache and of policies that start empty can be compared",
-    verdict="refuted",
     grade="refuted",
     repair="the load of the static cache is counted",
     proof="then Belady's rule is a lower bound for it, too",
-    witness=True,
     command="compare {} --methods static_frequency,belady",
     reconstructed=True,
 )
-def preloads(document: Document) -> Finding:
+def static_misses(document: Document) -> Finding:
     """A static cache without and with its load, beside the optimum of those that start empty."""
     evaluation = run(document, "static_frequency").evaluation
     if evaluation is None or evaluation.objective is None:
@@ -36,10 +33,7 @@ def preloads(document: Document) -> Finding:
 @statement(
     source="theorem of this project on paging",
     statement="FIFO loads at most K + 1 times the optimum for requests of one node",
-    verdict="holds",
-    grade="holds",
     proof="models/bgl/cache/guarantees/paging.py",
-    witness=True,
     command="compare {} --methods fifo,lru,order_search",
     reconstructed=True,
 )

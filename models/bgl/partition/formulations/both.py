@@ -19,25 +19,14 @@ from ..instance import BglPartitionInstance
 from .difference import decode, partition_model
 
 
-@formulation(
-    name="both",
-    model_class="MILP",
-    strength="exact",
-    equations="(2), second linearisation",
-    decode=decode,
-    backends=("highs",),
-)
+@formulation(model_class="MILP", equations="(2), second linearisation", decode=decode)
 def build(instance: BglPartitionInstance) -> pyo.ConcreteModel:
     """A pair is not cut in the part that has both its nodes."""
     return both_model(instance, pyo.Binary)
 
 
 @formulation(
-    name="both_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(2), second linearisation",
-    backends=("highs",),
+    name="both_lp", model_class="LP", strength="relaxation", equations="(2), second linearisation"
 )
 def build_relaxation(instance: BglPartitionInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""

@@ -27,21 +27,13 @@ from ..instance import BglPartitionInstance, BglPartitionSolution
 from .coefficients import check_size, forbidden
 
 
-@formulation(
-    name="difference", model_class="MILP", strength="exact", equations="(2)", backends=("highs",)
-)
+@formulation(model_class="MILP", equations="(2)")
 def build(instance: BglPartitionInstance) -> pyo.ConcreteModel:
     """A pair is cut if its nodes differ in some part; heaviest nodes fixed."""
     return difference_model(instance, pyo.Binary)
 
 
-@formulation(
-    name="difference_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(2)",
-    backends=("highs",),
-)
+@formulation(name="difference_lp", model_class="LP", strength="relaxation", equations="(2)")
 def build_relaxation(instance: BglPartitionInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""
     return difference_model(instance, pyo.UnitInterval)

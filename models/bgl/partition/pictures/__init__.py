@@ -1,5 +1,1 @@
-"""Pictures of partitions.
-
-- `layout`: the graph, its parts, and what is cut.
-- `loads`: nodes and training nodes of every part.
-"""
+"""Pictures of partitions."""

@@ -19,7 +19,7 @@ MOST_NODES = 400
 WIDEST = 6.0
 
 
-@picture(name="layout")
+@picture()
 def draw(instance: BglPartitionInstance, solution: BglPartitionSolution) -> go.Figure:
     """The graph in the colours of its parts, with the requests that are cut.
 

@@ -15,7 +15,7 @@ from ..instance import BglPartitionInstance, BglPartitionSolution
 MOST_PARTS = 64
 
 
-@picture(name="loads")
+@picture()
 def draw(instance: BglPartitionInstance, solution: BglPartitionSolution) -> go.Figure:
     """Nodes and training nodes of every part beside their caps."""
     nodes = Counter(solution.part)

@@ -11,20 +11,17 @@ AS_SCORED = "bgl:block_cap=3:repair=false"
 
 
 @statement(
-    name="score-balances",
     source="the assignment of blocks by the score (4)",
     statement="its factors keep nodes and training nodes of the parts within their caps",
-    verdict="refuted",
     grade="refuted",
     repair="nodes that cost the least are moved until the caps hold (`repair`)",
     proof=(
         "a block is assigned as a whole: one with more training nodes than the cap fits nowhere"
     ),
-    witness=True,
     command="compare {} --methods bgl:block_cap=3,elimination",
     reconstructed=True,
 )
-def balance(document: Document) -> Finding:
+def score_balances(document: Document) -> Finding:
     """The parts that the score makes, judged by the evaluator."""
     scored = run(document, AS_SCORED)
     best = objective(document, "elimination")

@@ -45,9 +45,7 @@ def check_numbers(instance: ResourcesInstance) -> None:
             )
 
 
-@formulation(
-    name="products", model_class="MINLP", strength="exact", equations="(9)", backends=("scip",)
-)
+@formulation(model_class="MINLP", equations="(9)", backends=("scip",))
 def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
     """(9) with products of shares and times."""
     check_numbers(instance)

@@ -31,25 +31,13 @@ from .products import check_numbers, solution_of
 _MOST_ENTRIES = 200_000
 
 
-@formulation(
-    name="tables",
-    model_class="MILP",
-    strength="exact",
-    equations="(9), (T1)-(T5)",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", equations="(9), (T1)-(T5)")
 def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
     """A binary variable for every share of every stage."""
     return table_model(instance, pyo.Binary)
 
 
-@formulation(
-    name="tables_lp",
-    model_class="LP",
-    strength="relaxation",
-    equations="(T1)-(T4)",
-    backends=("highs",),
-)
+@formulation(name="tables_lp", model_class="LP", strength="relaxation", equations="(T1)-(T4)")
 def build_relaxation(instance: ResourcesInstance) -> pyo.ConcreteModel:
     """Its linear relaxation."""
     return table_model(instance, pyo.UnitInterval)

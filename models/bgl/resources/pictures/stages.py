@@ -30,7 +30,7 @@ _RESOURCES = {
 }
 
 
-@picture(name="stages")
+@picture()
 def draw(instance: ResourcesInstance, solution: ResourcesSolution) -> go.Figure:
     """Time of every stage, before and after isolation, and what one more core brings.
 

@@ -8,13 +8,9 @@ from gadgetopt.trust.statements import Finding, no_better
 
 
 @statement(
-    name="brute-force",
     source="isolation of resources by brute force",
     statement="brute force finds the best shares",
-    verdict="holds",
-    grade="holds",
     proof="the threshold certificate: models/bgl/README.md, resources",
-    witness=True,
     command="compare {} --methods brute_force,parametric",
     reconstructed=True,
 )

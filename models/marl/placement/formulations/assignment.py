@@ -44,24 +44,14 @@ MOST_TRIPLES = 300_000
 Products = Literal["mccormick", "big_m", "nonconvex"]
 
 
-@formulation(
-    name="assignment",
-    model_class="MILP",
-    strength="exact",
-    equations="F1 (1)-(6) (reconstructed)",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", equations="F1 (1)-(6) (reconstructed)")
 def build(instance: PlacementInstance) -> pyo.ConcreteModel:
     """Tasks of jobs on servers, with products of two jobs on a server linearised."""
     return build_with(instance, "mccormick")
 
 
 @formulation(
-    name="assignment_big_m",
-    model_class="MILP",
-    strength="exact",
-    equations="F1 (1)-(4), big-M, (6) (reconstructed)",
-    backends=("highs",),
+    name="assignment_big_m", model_class="MILP", equations="F1 (1)-(4), big-M, (6) (reconstructed)"
 )
 def build_big_m(instance: PlacementInstance) -> pyo.ConcreteModel:
     """Tasks of jobs on servers, with slowdowns enforced where the job is."""
@@ -71,7 +61,6 @@ def build_big_m(instance: PlacementInstance) -> pyo.ConcreteModel:
 @formulation(
     name="assignment_nonconvex",
     model_class="MINLP",
-    strength="exact",
     equations="F1 (1)-(4), products, (6) (reconstructed)",
     backends=("scip",),
 )

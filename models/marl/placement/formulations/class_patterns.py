@@ -34,11 +34,7 @@ MOST_CONTENTS = 100_000
 
 
 @formulation(
-    name="class_patterns",
-    model_class="ILP",
-    strength="exact",
-    equations="F2c (1)-(2) (reconstructed)",
-    backends=("highs", "cpsat"),
+    model_class="ILP", equations="F2c (1)-(2) (reconstructed)", backends=("highs", "cpsat")
 )
 def build(instance: PlacementInstance) -> pyo.ConcreteModel:
     """Contents of classes of single-task jobs that are alike.

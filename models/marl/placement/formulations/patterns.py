@@ -55,13 +55,7 @@ def contents_of(instance: PlacementInstance, lots: list[Lot]) -> list[Content]:
     return sorted(found)
 
 
-@formulation(
-    name="patterns",
-    model_class="MILP",
-    strength="exact",
-    equations="F2 (1)-(6) (reconstructed)",
-    backends=("highs",),
-)
+@formulation(model_class="MILP", equations="F2 (1)-(6) (reconstructed)")
 def build(instance: PlacementInstance) -> pyo.ConcreteModel:
     """Servers of each rack with each content, all contents enumerated.
 

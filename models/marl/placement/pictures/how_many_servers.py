@@ -21,7 +21,7 @@ MOST_POINTS, ROUNDS = 16, 100
 POINT_S = 1.0
 
 
-@picture(name="how_many_servers", of="instance")
+@picture(of="instance")
 def draw(instance: PlacementInstance) -> go.Figure:
     """Mean completion time against the number of servers.
 

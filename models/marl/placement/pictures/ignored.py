@@ -20,7 +20,7 @@ FACTORS = tuple(Fraction(k, 4) for k in range(9))
 ROUNDS, POINT_S = 100, 1.0
 
 
-@picture(name="ignored", of="instance")
+@picture(of="instance")
 def draw(instance: PlacementInstance) -> go.Figure:
     """The price of ignoring interference, and of ignoring the network.
 

@@ -16,7 +16,7 @@ from ..instance import PlacementInstance, PlacementSolution
 MOST_SERVERS = 48
 
 
-@picture(name="servers")
+@picture()
 def draw(instance: PlacementInstance, solution: PlacementSolution) -> go.Figure:
     """Servers with their occupants, and where each job is slowed down most.
 

@@ -8,17 +8,14 @@ from gadgetopt.trust.statements import Finding, no_better
 
 
 @statement(
-    name="least-interference-first",
     source="the baseline LIF, jobs as they come",
     statement="the server of least added interference is at least as good as the emptiest one",
-    verdict="refuted",
     grade="refuted",
     repair=("no rule of this kind has a ratio; placements are compared with certified optima"),
     proof="the rule sees only jobs that are placed already: models/marl/README.md",
-    witness=True,
     command="compare {} --methods lif,lb,price_and_close",
     reconstructed=True,
 )
-def least_interference(document: Document) -> Finding:
+def least_interference_first(document: Document) -> Finding:
     """Least interference first beside load balancing."""
     return no_better(document, "lif", "lb")

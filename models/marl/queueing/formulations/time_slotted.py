@@ -61,13 +61,7 @@ class _Rate:
     across: int
 
 
-@formulation(
-    name="time_slotted",
-    model_class="ILP",
-    strength="exact",
-    equations="F3 (1)-(7) (reconstructed)",
-    backends=("highs", "cpsat"),
-)
+@formulation(model_class="ILP", equations="F3 (1)-(7) (reconstructed)", backends=("highs", "cpsat"))
 def build(instance: QueueingInstance) -> pyo.ConcreteModel:
     """In every slot a content of every server.
 
@@ -323,7 +317,6 @@ def _add_homes(
     model_class="LP",
     strength="relaxation",
     equations="F3 (1)-(7) without integrality (reconstructed)",
-    backends=("highs",),
 )
 def build_relaxation(instance: QueueingInstance) -> pyo.ConcreteModel:
     """Its linear relaxation.

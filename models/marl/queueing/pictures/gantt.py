@@ -14,7 +14,7 @@ from ..instance import QueueingInstance, QueueingSolution
 MOST_SERVERS = 48
 
 
-@picture(name="gantt")
+@picture()
 def draw(instance: QueueingInstance, solution: QueueingSolution) -> go.Figure:
     """When and where each job runs, slot by slot.
 

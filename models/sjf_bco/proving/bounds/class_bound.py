@@ -49,13 +49,7 @@ def durations(instance: SjfBcoInstance, j: int) -> tuple[int | None, int | None]
     return local, min(spread, default=None)
 
 
-@formulation(
-    name="class_bound",
-    model_class="ILP",
-    strength="relaxation",
-    equations="class bound (reconstructed)",
-    backends=("highs",),
-)
+@formulation(model_class="ILP", strength="relaxation", equations="class bound (reconstructed)")
 def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
     """Scarcity of large servers, by size class.
 
