@@ -33,8 +33,8 @@ MOST_LINES_OF_A_DECLARATION = 80
 #: Files of models/ and gadgetopt/pieces/ that a paper's algorithm may reach, its own included.
 MOST_FILES_OF_AN_ALGORITHM = 25
 
-#: `__init__.py` files of the model library and the decorators above functions.
-MOST_LINES_OF_DECLARATIONS = 4500
+#: `__init__.py` files and the decorators above functions, a system on average: 4,500 in all for 21.
+MOST_LINES_OF_DECLARATIONS = 4500 / 21
 #: Files at a system's root, besides tables derived from the data.
 ROOT_FILES = ("instance.py", "evaluate.py", "features.py")
 #: Rooms of a system by floor; a room imports none of a higher floor. The paper comes first: above
@@ -333,7 +333,7 @@ def test_declarations_are_few_lines(monkeypatch):
     lines = importlib.import_module("declarations").declaration_lines()
     assert lines["method"] > 300
     assert lines["formulation"] > 86
-    assert sum(lines.values()) <= MOST_LINES_OF_DECLARATIONS
+    assert sum(lines.values()) <= MOST_LINES_OF_DECLARATIONS * len(problems())
 
 
 def declared_modules() -> Iterator[str]:
