@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,6 +14,8 @@ from gadgetopt.numbers.tolerance import Number
 LONG = 10**21
 
 
+#: Whole numbers that are shortened in lines.
+_LONG_NUMBER = re.compile(r"\d{41,}")
 #: Significant digits of numbers that are no integers.
 DIGITS = 6
 
@@ -26,6 +29,17 @@ def show(x: Number, digits: int = DIGITS) -> str:
     if x == int(x):
         return str(int(x))
     return f"{float(x):.{digits}g}" if digits == DIGITS else f"{_quotient(x, digits):.{digits}g}"
+
+
+def without_long_numbers(line: str) -> str:
+    """Return a line in which whole numbers of many digits are shortened.
+
+    Examples
+    --------
+    >>> without_long_numbers("nodes[0]: 1" + "0" * 99)
+    'nodes[0]: 100000... (100 digits)'
+    """
+    return _LONG_NUMBER.sub(lambda found: f"{found[0][:6]}... ({len(found[0])} digits)", line)
 
 
 def show_apart(a: Number, b: Number) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gadgetopt.errors import BoundRefuted, InputError
-from gadgetopt.numbers.text import show_apart
+from gadgetopt.numbers.text import show_apart, without_long_numbers
 from gadgetopt.numbers.tolerance import Number, refutes
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Evaluation
@@ -22,7 +22,8 @@ def verify_bound(instance: Document, certificate: Document) -> Number:
     try:
         bound = certified_bound(instance.problem, instance.data, certificate.data)
     except ValueError as error:
-        raise InputError(f"{certificate.path}: {error}") from None
+        reason = without_long_numbers(str(error))
+        raise InputError(f"{certificate.path}: {reason}") from None
     if bound is None:
         raise InputError(f"{certificate.path}: proves no bound on {instance.path}")
     return bound

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from gadgetopt.numbers.text import show, show_apart, show_gap
+from gadgetopt.numbers.text import show, show_apart, show_gap, without_long_numbers
 from gadgetopt.trust.judgement import relative_gap
 
 
@@ -35,3 +35,8 @@ def test_digits_that_tell_nothing_apart_are_no_zeros_at_the_end():
     assert show_apart(-value, value - 2 * value - Fraction(1, 10**8)) == ("-14.7", "-14.70000001")
     tiny = Fraction(1, 10**30)
     assert show_apart(tiny, tiny + Fraction(1, 10**40)) == ("1e-30", "1.0000000001e-30")
+
+
+def test_a_line_has_no_numbers_of_many_digits():
+    line = f"label {10**40} by -{10**39} of [7]"
+    assert without_long_numbers(line) == f"label 100000... (41 digits) by -{10**39} of [7]"

@@ -7,13 +7,13 @@ import pytest
 from toy import BEST, DOCUMENT, TOO_MUCH, TOY
 
 from gadgetopt.cli.solving import verify_here
-from gadgetopt.errors import BoundRefuted
+from gadgetopt.errors import BoundRefuted, InputError
 from gadgetopt.system.data import Certificate
-from gadgetopt.system.files import Document
+from gadgetopt.system.files import Document, library, parse, read_instance
 from gadgetopt.system.result import Status
 from gadgetopt.trust.ratio import cross_examine
 from gadgetopt.trust.run import solve
-from gadgetopt.trust.verification import verify
+from gadgetopt.trust.verification import verify, verify_bound
 
 
 class Claim(Certificate):
@@ -77,3 +77,14 @@ def test_a_verified_bound_beside_a_better_solution_is_an_error_of_the_comparison
     bound, best = solve(DOCUMENT, "bound_only"), solve(DOCUMENT, "best")
     told = cross_examine([dataclasses.replace(bound, bound=3), best], lambda _: "max")
     assert [r.status for r in told] == [Status.ERROR, Status.FEASIBLE]
+
+
+def test_a_node_of_two_thousand_digits_is_named_in_a_short_line():
+    instance = read_instance(library() / "bgl_partition" / "tiny" / "triangles_bridge.json")
+    tree = {"kind": "tree", "nodes": [int("1" + "0" * 1999), 1], "parents": [0]}
+    proof = {"kind": "cuts", "cuts": [tree], "tree": [{"kind": "leaf", "cuts": [], "prices": []}]}
+    file = {"gadgetopt": 1, "problem": "bgl_partition", "kind": "certificate", "name": "x"}
+    text = json.dumps({**file, "data": {"proof": proof}})
+    with pytest.raises(InputError, match=r"100000\.\.\. \(2000 digits\)") as refused:
+        verify_bound(instance, parse(text, "proof.json"))
+    assert len(str(refused.value)) < 200
