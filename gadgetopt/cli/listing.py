@@ -234,7 +234,7 @@ def described(p: Problem) -> dict[str, Any]:
                 "name": g.name,
                 "summary": g.summary,
                 "parameters": dict(g.parameters),
-                "choices": _literals(g.generate),
+                "choices": dict(g.choices),
                 **_origin(g),
             }
             for g in p.generators
@@ -263,7 +263,7 @@ def described(p: Problem) -> dict[str, Any]:
                 "name": i.format,
                 "summary": i.summary,
                 "parameters": dict(i.parameters),
-                "choices": _literals(i.read),
+                "choices": dict(i.choices),
                 "help": dict(i.help),
                 **_origin(i),
             }
@@ -303,25 +303,6 @@ def _guarantee(g: Guarantee) -> dict[str, Any]:
         "assumptions": [a.text for a in g.assumptions],
         **_origin(g),
     }
-
-
-def _literals(function: Any) -> dict[str, tuple[str, ...]]:
-    """Return the values of each parameter whose type lists them; none of an unknown signature."""
-    from contextlib import suppress
-    from types import SimpleNamespace
-    from typing import Literal, get_args, get_origin, get_type_hints
-
-    from gadgetopt.system.declaration import resolved
-
-    found = resolved(function)
-    choices = {}
-    for name, hint in getattr(found, "__annotations__", {}).items():
-        with suppress(NameError):  # a name that only a type checker imports
-            alone = SimpleNamespace(__annotations__={name: hint})
-            meant = get_type_hints(alone, found.__globals__)[name]
-            if get_origin(meant) is Literal:
-                choices[name] = tuple(map(str, get_args(meant)))
-    return choices
 
 
 def _origin(part: Part) -> dict[str, str]:

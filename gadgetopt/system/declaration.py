@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -16,11 +16,11 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.pyomo_numbers import know_fractions
 from gadgetopt.numbers.tolerance import Number, round_down, round_up
 from gadgetopt.system.display import Displayed
-from gadgetopt.system.references import Parts, Reference, resolved
+from gadgetopt.system.references import Reference, resolved
 
 __all__ = [
     "GROUPS", "KINDS", "PARTS", "Assumption", "Checked", "Citation", "Formulation", "Generator",
-    "Guarantee", "Importer", "Kind", "Method", "ModelClass", "Origin", "Part", "Parts", "Picture",
+    "Guarantee", "Importer", "Kind", "Method", "ModelClass", "Origin", "Part", "Picture",
     "Problem", "Reference", "Sense", "Statement", "Strength", "Trainer", "integral", "resolved",
 ]  # fmt: skip
 
@@ -339,10 +339,23 @@ PARTS = (
     "trainers",
     "statements",
 )
+#: The fields of a problem that hold its functions and types.
+CONTRACT = (
+    "instance_type",
+    "solution_type",
+    "evaluate",
+    "size",
+    "features",
+    "certificate_type",
+    "check_bound",
+)
 _parts_of = Reference("gadgetopt.system", "rooms:parts_of")
+_contract_of = Reference("gadgetopt.system", "rooms:contract_of")
 
-#: Where a package has its evaluator and the size of an instance.
-_EVALUATE, _SIZE = Reference("", "evaluate:evaluate"), Reference("", "instance:size")
+
+def _not_given() -> Any:
+    """Return what stands for a function or type that is not given, in place of a default."""
+    return Ellipsis
 
 
 @dataclass(frozen=True, repr=False)
@@ -352,10 +365,9 @@ class Problem(Checked, Displayed):
     Attributes
     ----------
     package : str
-        The package, `__name__`, whose files declare the parts above their functions. They are read
-        when the first of them is asked for. Empty if the parts are given.
-    evaluate : callable
-        By default `evaluate` of the package's `evaluate.py`.
+        The package, `__name__`, whose files have the functions and types that are not given, and
+        declare the parts above their functions. They are read when the first of them is asked for
+        (`gadgetopt.system.rooms`). Empty if all are given.
     integral_objective : bool
         True if the objective takes integer values only, so that dual bounds may be rounded.
     size : callable
@@ -401,15 +413,15 @@ class Problem(Checked, Displayed):
     citation: Citation
     sense: Sense
     objective: str
-    instance_type: Callable[..., Any]
-    solution_type: Callable[..., Any]
-    evaluate: Callable[..., Any] = _EVALUATE
-    size: Callable[..., dict[str, int]] = _SIZE
-    features: Callable[..., Mapping[str, float]] | None = None
+    # Without a default in the class, so that what is not given is looked for by `__getattr__`.
+    instance_type: Callable[..., Any] = field(default_factory=_not_given)
+    solution_type: Callable[..., Any] = field(default_factory=_not_given)
+    evaluate: Callable[..., Any] = field(default_factory=_not_given)
+    size: Callable[..., dict[str, int]] = field(default_factory=_not_given)
+    features: Callable[..., Mapping[str, float]] | None = field(default_factory=_not_given)
     integral_objective: bool = False
     fixed_part: str = ""
     objective_limit: str = ""
-    # Without a default in the class, so that parts not given are looked for by `__getattr__`.
     generators: tuple[Generator, ...] = field(default_factory=tuple)
     importers: tuple[Importer, ...] = field(default_factory=tuple)
     formulations: tuple[Formulation, ...] = field(default_factory=tuple)
@@ -419,8 +431,8 @@ class Problem(Checked, Displayed):
     default_methods: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     removed: Mapping[str, str] = field(default_factory=dict)
-    certificate_type: Callable[..., Any] | None = None
-    check_bound: Callable[..., Any] | None = None
+    certificate_type: Callable[..., Any] | None = field(default_factory=_not_given)
+    check_bound: Callable[..., Any] | None = field(default_factory=_not_given)
     pictures: tuple[Picture, ...] = field(default_factory=tuple)
     trainers: tuple[Trainer, ...] = field(default_factory=tuple)
     statements: tuple[Statement, ...] = field(default_factory=tuple)
@@ -428,27 +440,39 @@ class Problem(Checked, Displayed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("evaluate", "size"):
-            usual = getattr(self, name)
-            if isinstance(usual, Reference) and not usual.package:
-                if not self.package:
-                    raise InputError(f"{self._label}: {name}: not given")
-                object.__setattr__(self, name, replace(usual, package=self.package))
+        self._take_given()
         if self.package and not any(getattr(self, kind) for kind in PARTS):
             for kind in PARTS:
                 object.__delattr__(self, kind)
         else:
             self._check_names()
 
+    def _take_given(self) -> None:
+        """Leave what is not given to the files of the package; without one, fill it in."""
+        for name in CONTRACT:
+            if getattr(self, name) is not Ellipsis:
+                continue
+            if self.package:
+                object.__delattr__(self, name)
+            elif name in ("features", "certificate_type", "check_bound"):
+                object.__setattr__(self, name, None)
+            else:
+                raise InputError(
+                    f"{self._label}: {name}: missing, expected it or a package that has it"
+                )
+
     if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 
         def __getattr__(self, name):
-            """Read the parts of the system's files when the first of them is asked for."""
-            if name not in PARTS or "package" not in self.__dict__:
+            """Read the system's files when the first of what is not given is asked for."""
+            if name not in (*PARTS, *CONTRACT) or "package" not in self.__dict__:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            for kind, parts in _parts_of(self.package).items():
-                object.__setattr__(self, kind, parts)
-            self._check_names()
+            read = _parts_of if name in PARTS else _contract_of
+            for key, value in read(self.package).items():
+                if key not in self.__dict__:
+                    object.__setattr__(self, key, value)
+            if name in PARTS:
+                self._check_names()
             return getattr(self, name)
 
     def _check_names(self) -> None:
@@ -466,6 +490,18 @@ class Problem(Checked, Displayed):
         if kind == "guarantees":  # one theorem may hold for two methods under other assumptions
             return [f"{part.name} of {method}" for part in parts for method in part.methods]
         return [part.format if kind == "importers" else part.name for part in parts]
+
+
+if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any name
+
+    def __getattr__(name):
+        """Say what took the place of `Parts`, by which systems once named their functions."""
+        if name == "Parts":
+            raise InputError(
+                "Parts: is no more, expected parts below decorators such as @method() and "
+                "Problem(package=__name__), which reads them (docs/own_system.md)"
+            )
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def integral(problem: Problem, bound: Number) -> Number:

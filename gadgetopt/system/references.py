@@ -39,17 +39,6 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """`Parts(__name__)("module:function")` is a lazy `Reference` into a system's own folder."""
-
-    package: str
-
-    def __call__(self, target: str) -> Reference:
-        """Return the reference to `module:attribute` of this folder."""
-        return Reference(self.package, target)
-
-
-@dataclass(frozen=True)
 class Beside:
     """A function by its name in the file of another one, looked up when it is first used."""
 

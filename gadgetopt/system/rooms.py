@@ -1,4 +1,7 @@
-"""The parts of a system, read from the files of its folder without importing them.
+"""A system's functions, types and parts, read from the files of its folder without importing them.
+
+The functions that every system has lie in files of known names, and the types of its instances,
+solutions and certificates are those of their arguments (`contract_of`).
 
 A part is a function at the top of a file, below one of the decorators of
 `gadgetopt.system.declaring`; only files that mention one are parsed. The order of parts is that of
@@ -24,6 +27,7 @@ from gadgetopt.system.declaring import (
     Described,
     summary_of,
 )
+from gadgetopt.system.references import Reference
 from gadgetopt.system.sources import Source, source
 
 #: Rooms in the order in which a reader meets them: the paper, what is ours, what proves, data.
@@ -61,28 +65,93 @@ def parts_of(package: str) -> dict[str, tuple[Part, ...]]:
         If a declaration cannot be read; the line names the file and the line.
     """
     found: dict[str, list[Part]] = {kind: [] for kind in PARTS}
-    top = source(package)
-    if top is None:
-        raise InputError(f"package {package!r}: has no source that can be read")
-    for file in _files(top):
-        room = file.module.removeprefix(f"{package}.").rpartition(".")[0].replace(".", "/")
+    for file in _files(_top(package)):
+        inside = "" if file.module == package else file.package.removeprefix(package)
+        room = inside.removeprefix(".").replace(".", "/")
         for part in _declared(file):
             found[f"{type(part).__name__.lower()}s"].append(replace(part, room=room))
     found["generators"].sort(key=_preset_place)
     return {kind: tuple(parts) for kind, parts in found.items()}
 
 
+def contract_of(package: str) -> dict[str, Any]:
+    """Return the functions and types that every system has, by the fields of a problem.
+
+    `evaluate(instance, solution)` lies in `evaluate.py`, `size` in `instance.py`, `features` in
+    `features.py`, `check_bound(instance, certificate)` in `proving/certificate.py` or
+    `proving/certificate/check.py`; a system of one file has them there. A system may have no
+    features and no certificates.
+
+    Raises
+    ------
+    InputError
+        If `evaluate` or `size` is missing, or an argument has no type that can be read.
+    """
+    top = _top(package)
+    evaluate = _needed(top, "evaluate", "evaluate.py")
+    check = _find(top, "check_bound", "proving.certificate.check", "proving.certificate")
+    features = _find(top, "features", "features")
+    return {
+        "instance_type": _type_of(evaluate, 0),
+        "solution_type": _type_of(evaluate, 1),
+        "evaluate": _reference(evaluate),
+        "size": _reference(_needed(top, "size", "instance.py")),
+        "features": features and _reference(features),
+        "certificate_type": check and _type_of(check, 1),
+        "check_bound": check and _reference(check),
+    }
+
+
+def _top(package: str) -> Source:
+    top = source(package)
+    if top is None:
+        raise InputError(f"package {package!r}: has no source that can be read")
+    return top
+
+
+#: A function and the file that defines it.
+Found = tuple[Source, ast.FunctionDef]
+
+
+def _find(top: Source, name: str, *modules: str) -> Found | None:
+    """Return a function of the first module that has it, else of the package's own file."""
+    for place in (*(source(f"{top.module}.{module}") for module in modules), top):
+        match place and place.find(name):
+            case (where, ast.FunctionDef() as function):
+                return where, function
+    return None
+
+
+def _needed(top: Source, name: str, file: str) -> Found:
+    found = _find(top, name, file.removesuffix(".py"))
+    if found is None:
+        raise InputError(f"{top.path}: has no function {name!r}, expected it in {file} beside it")
+    return found
+
+
+def _reference(found: Found) -> Reference:
+    where, function = found
+    return where.reference(function.name)
+
+
+def _type_of(found: Found, k: int) -> Reference:
+    """Return the type of the k-th argument of a function."""
+    where, function = found
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    if len(arguments) <= k:
+        raise where.refuse(function, f"{function.name}: expected {k + 1} arguments")
+    return where.named_type(arguments[k].annotation)
+
+
 def _files(folder: Source) -> Iterator[Source]:
-    """Yield the files below a folder that declare parts, in order."""
+    """Yield a package's own file and those below it that declare parts, in order."""
+    if _DECORATED.search(folder.text):
+        yield folder
     inside = {module.name: module for module in iter_modules(folder.folders)}
     for name in sorted(inside, key=_place(folder)):
         file = source(f"{folder.module}.{name}")
-        if file is None:
-            continue
-        if inside[name].ispkg:
+        if file is not None:
             yield from _files(file)
-        elif _DECORATED.search(file.text):
-            yield file
 
 
 def _place(folder: Source) -> Any:

@@ -93,7 +93,13 @@ class Source:
     @cached_property
     def _top(self) -> dict[str, ast.stmt]:
         """What defines each name at the top of the file, the last one if there are several."""
-        return {name: node for node in self.tree.body for name in _defined(node)}
+        for_types = [
+            node
+            for block in self.tree.body
+            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+            for node in block.body
+        ]
+        return {name: node for node in (*for_types, *self.tree.body) for name in _defined(node)}
 
     def refuse(self, node: ast.AST, said: str) -> InputError:
         """Return an error that names file and line."""
@@ -215,6 +221,21 @@ class Source:
                     case (where, ast.AnnAssign(value=ast.expr() as value)):
                         return where.choices(value)
         return ()
+
+    def named_type(self, node: ast.expr | None) -> Reference:
+        """Return the reference to a type that an annotation names."""
+        found = None if node is None else self._found(node)
+        match found:
+            case (where, ast.ClassDef(name=name)):
+                return where.reference(name)
+            case (where, ast.Assign(targets=[ast.Name(id=name)])):
+                return where.reference(name)
+            case (where, ast.AnnAssign(target=ast.Name(id=name))):
+                return where.reference(name)
+        said = "no type" if node is None else ast.unparse(node)
+        raise self.refuse(
+            node or self.tree, f"{said}: expected a type at the top of a file that can be read"
+        )
 
     def _listed(self, member: ast.expr) -> tuple[str, ...]:
         """Return a member of a `Literal`, or the members of a `Literal` in it."""

@@ -8,9 +8,7 @@ Ours: `heuristics`; `proving`: the check of certificates, bounds B0 to B5 and pr
 servers, and the exact method; `data`: generators and importers of traces; `pictures`.
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -26,12 +24,7 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="total weighted completion time, ticks",
-    instance_type=part("instance:ASrptInstance"),
-    solution_type=part("instance:ASrptSolution"),
-    features=part("features:features"),
     fixed_part="release_cost",
-    certificate_type=part("proving.certificate.check:ASrptCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="decomposition",
     default_methods=(
         "a_srpt",

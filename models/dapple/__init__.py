@@ -16,9 +16,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -34,11 +32,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="iteration time, s",
-    instance_type=part("instance:DappleInstance"),
-    solution_type=part("instance:DappleSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:DappleCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="exact_plans",
     default_methods=(
         "data_parallel",

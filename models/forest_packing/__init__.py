@@ -3,9 +3,7 @@
 Each room (algorithms, baselines, formulations, proving.bounds, ...) declares its own parts.
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -21,11 +19,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="rate_gbyte_per_s",
-    instance_type=part("instance:ForestPackingInstance"),
-    solution_type=part("instance:ForestPackingSolution"),
-    certificate_type=part("instance:ForestPackingCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
-    features=part("features:features"),
     default_method="column_generation",
     default_methods=(
         "forest_packing",

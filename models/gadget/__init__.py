@@ -1,8 +1,6 @@
 """GADGET: online scheduling of ring-all-reduce jobs on the links and servers of a network."""
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -17,11 +15,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="total_utility",
-    instance_type=part("instance:GadgetInstance"),
-    solution_type=part("instance:GadgetSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:GadgetCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="offline",
     default_methods=("gadget", "fifo", "drf", "tiresias", "offline"),
     renamed={

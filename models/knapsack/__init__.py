@@ -15,9 +15,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -32,11 +30,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="profit",
-    instance_type=part("instance:KnapsackInstance"),
-    solution_type=part("instance:KnapsackSolution"),
-    features=part("features:features"),
-    certificate_type=part("multipliers:KnapsackCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="cg_core",
     default_methods=("frieze_clarke", "greedy", "lagrangian", "surrogate", "cg_core"),
     renamed={

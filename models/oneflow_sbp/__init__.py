@@ -17,9 +17,7 @@ Ours:
 - `pictures`: plans, their edges, memory, phases
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -35,11 +33,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="compute and conversions, bytes or s",
-    instance_type=part("instance:OneFlowSbpInstance"),
-    solution_type=part("instance:OneFlowSbpSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:OneFlowSbpCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="branch_and_bound",
     default_methods=(
         "compiler_greedy",

@@ -15,9 +15,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -33,11 +31,6 @@ PROBLEM = Problem(
     sense="min",
     objective="makespan, s",
     integral_objective=True,
-    instance_type=part("instance:ParallelMachinesInstance"),
-    solution_type=part("instance:ParallelMachinesSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:ParallelMachinesCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="bin_search",
     default_methods=(
         "list_scheduling",

@@ -1,8 +1,6 @@
 """PD-ORS: online scheduling of parameter-server jobs with locality."""
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -17,11 +15,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="total_utility",
-    instance_type=part("instance:PdOrsInstance"),
-    solution_type=part("instance:PdOrsSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:PdOrsCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="portfolio",
     default_methods=(
         "pd_ors",

@@ -1,8 +1,6 @@
 """SJF-BCO: gang-scheduling ring-all-reduce jobs under link contention (minimum makespan)."""
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -21,11 +19,6 @@ PROBLEM = Problem(
     objective="makespan_slots",
     integral_objective=True,
     objective_limit="horizon_slots",
-    instance_type=part("instance:SjfBcoInstance"),
-    solution_type=part("instance:SjfBcoSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:SjfBcoCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="ladder",
     default_methods=(
         "sjf_bco",

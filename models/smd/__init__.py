@@ -15,9 +15,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -33,11 +31,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="total_utility",
-    instance_type=part("instance:SmdInstance"),
-    solution_type=part("instance:SmdSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:SmdCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="cg_core",
     default_methods=(
         "smd",

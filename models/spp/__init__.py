@@ -16,9 +16,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -33,11 +31,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="iteration time, s",
-    instance_type=part("instance:SppInstance"),
-    solution_type=part("instance:SppSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:SppCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="exact_spp",
     default_methods=(
         "spp",

@@ -14,9 +14,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -32,11 +30,6 @@ PROBLEM = Problem(
     sense="max",
     objective="value",
     integral_objective=True,  # bounds may be rounded to whole numbers
-    instance_type=part("instance:SkeletonInstance"),
-    solution_type=part("instance:SkeletonSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:SkeletonCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="branch_and_bound",  # what `solve` runs
     default_methods=("greedy", "by_value", "price", "branch_and_bound"),  # what `compare` runs
 )

@@ -16,9 +16,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -33,11 +31,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="error bound, time to accuracy, or steps lost",
-    instance_type=part("instance:AdspRatesInstance"),
-    solution_type=part("instance:AdspRatesSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:AdspRatesCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="exact_rates",
     default_methods=(
         "adsp",

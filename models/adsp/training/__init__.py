@@ -16,9 +16,7 @@ Ours:
 There are no formulations: what a policy takes is known only by running it.
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -33,11 +31,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="time to the target loss, s",
-    instance_type=part("instance:AdspTrainingInstance"),
-    solution_type=part("instance:AdspTrainingSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:AdspTrainingCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="all_policies",
     default_methods=(
         "adsp",

@@ -14,9 +14,7 @@ Each room declares its own parts:
 - `data`, `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -32,11 +30,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="largest OPT/ALG, or largest OPT - ALG in money",
-    instance_type=part("instance:AdversarialOnlinePolicyInstance"),
-    solution_type=part("instance:AdversarialOnlinePolicySolution"),
-    features=part("features:features"),
-    certificate_type=part("instance:AdversarialOnlinePolicyCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="minimax",
     default_methods=(
         "greedy",

@@ -13,9 +13,7 @@ Each room declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -31,11 +29,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="expected welfare",
-    instance_type=part("instance:AdversarialOnlineRunInstance"),
-    solution_type=part("instance:AdversarialOnlineRunSolution"),
-    features=part("features:features"),
-    certificate_type=part("instance:AdversarialOnlineRunCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="offline",
     default_methods=(
         "greedy",

@@ -14,9 +14,7 @@ Each room declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -32,11 +30,6 @@ PROBLEM = Problem(
     ),
     sense="max",
     objective="OPT/ALG, or OPT - ALG in money",
-    instance_type=part("instance:AdversarialOnlineSequenceInstance"),
-    solution_type=part("instance:AdversarialOnlineSequenceSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:AdversarialOnlineSequenceCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="dynamic_program",
     default_methods=("chain", "local_search", "closed_form", "dynamic_program", "any_horizon"),
 )

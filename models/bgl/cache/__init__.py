@@ -12,9 +12,7 @@ Each room declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -30,11 +28,6 @@ PROBLEM = Problem(
     sense="min",
     objective="cost of loaded features; misses with unit weights",
     integral_objective=True,
-    instance_type=part("instance:CacheInstance"),
-    solution_type=part("instance:CacheSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:CacheCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="order_search",
     default_methods=("bgl", "fifo", "lru", "static_frequency", "path_order", "order_search"),
     renamed={

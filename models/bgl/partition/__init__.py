@@ -17,9 +17,7 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -34,11 +32,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="expected requests to other servers",
-    instance_type=part("instance:BglPartitionInstance"),
-    solution_type=part("instance:BglPartitionSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:BglPartitionCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="elimination",
     default_methods=(
         "bgl",

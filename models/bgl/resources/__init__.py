@@ -10,9 +10,7 @@ Each room declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -27,11 +25,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="time of the slowest stage, s a mini-batch",
-    instance_type=part("instance:ResourcesInstance"),
-    solution_type=part("instance:ResourcesSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate:ResourcesCertificate"),
-    check_bound=part("proving.certificate:check_bound"),
     default_method="parametric",
     default_methods=("even_split", "proportional", "continuous", "brute_force", "parametric"),
 )

@@ -11,9 +11,7 @@ Each room declares its own parts:
 - `data`: generators, importers, the scheduler's trainings; `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -30,11 +28,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="mean job completion time, s",
-    instance_type=part("instance:PlacementInstance"),
-    solution_type=part("instance:PlacementSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:PlacementCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="price_and_close",
     default_methods=(
         "tetris",

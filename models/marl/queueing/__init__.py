@@ -11,9 +11,7 @@ Each room declares its own parts:
 - `data`: generators; `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Parts, Problem
-
-part: Parts = Parts(__name__)
+from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     package=__name__,
@@ -30,11 +28,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="mean job completion time, s",
-    instance_type=part("instance:QueueingInstance"),
-    solution_type=part("instance:QueueingSolution"),
-    features=part("features:features"),
-    certificate_type=part("proving.certificate.check:QueueingCertificate"),
-    check_bound=part("proving.certificate.check:check_bound"),
     default_method="search_and_close",
     default_methods=(
         "tetris",

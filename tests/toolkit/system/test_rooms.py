@@ -1,20 +1,22 @@
 """Parts read from a folder's files without importing them."""
 
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import PARTS
 from gadgetopt.system.declaring import declarations, described
-from gadgetopt.system.references import Adapted, Reference, resolved
+from gadgetopt.system.references import Adapted, resolved
 from gadgetopt.system.registry import problems
-from gadgetopt.system.rooms import parts_of
+from gadgetopt.system.rooms import ROOMS, parts_of
 from gadgetopt.system.sources import source
 
 
@@ -44,13 +46,57 @@ def imported(package):
     return found
 
 
-@pytest.mark.parametrize("problem", [pytest.param(p, id=p.name) for p in problems() if p.package])
+@pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
 def test_what_is_read_is_what_an_import_gives(problem):
     read = [part for kind in PARTS for part in getattr(problem, kind)]
     there = imported(importlib.import_module(problem.package))
     assert len(read) == len(there) > 10
     for part in read:
         assert plain(part) in [plain(p) for p in there if type(p) is type(part)], part.name
+
+
+@pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
+def test_functions_and_types_are_those_of_an_import(problem):
+    package = problem.package
+    evaluate = importlib.import_module(f"{package}.evaluate").evaluate
+    size = importlib.import_module(f"{package}.instance").size
+    features = importlib.import_module(f"{package}.features").features
+    assert resolved(problem.evaluate) is evaluate
+    assert resolved(problem.size) is size
+    assert resolved(problem.features) is features
+    check = resolved(problem.check_bound)
+    assert check.__module__.startswith(f"{package}.proving.certificate")
+    for function, types in (
+        (evaluate, (problem.instance_type, problem.solution_type)),
+        (check, (problem.instance_type, problem.certificate_type)),
+    ):
+        arguments = list(inspect.signature(function).parameters.values())
+        assert [str(a.annotation) for a in arguments] == [t.target.partition(":")[2] for t in types]
+        for argument, kind in zip(arguments, types, strict=True):
+            assert function.__globals__.get(argument.annotation, resolved(kind)) is resolved(kind)
+
+
+@pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
+def test_a_method_is_in_the_room_that_declares_it_and_rooms_are_in_order(problem):
+    rooms = [method.room for method in problem.methods]
+    for method in problem.methods:
+        room = f"{problem.package}.{method.room.replace('/', '.')}."
+        assert resolved(method.run).__module__.startswith(room), method.name
+    places = [[ROOMS.index(name) for name in room.split("/")] for room in rooms]
+    assert places == sorted(places)
+
+
+def test_declaring_all_systems_imports_nothing_heavy():
+    heavy = ("numpy", "pydantic", "pandas", "plotly", "pyomo", "highspy", "ortools", "networkx")
+    code = (
+        "import sys\n"
+        "from gadgetopt.system.registry import problems\n"
+        "read = sum(len(p.methods) + callable(p.evaluate) for p in problems())\n"
+        f"print(read, *[name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    expected = sum(len(p.methods) + 1 for p in problems())
+    assert done.stdout.split() == [str(expected)]
 
 
 # -- folders of a test -----------------------------------------------------------------------------
@@ -69,6 +115,7 @@ GREEDY = '''
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -172,9 +219,31 @@ from gadgetopt.system.declaration import Citation, Problem
 
 PROBLEM = Problem(
     name="readable", title="-", citation=Citation("-", "-", "-", 2000), sense="min",
-    objective="cost", instance_type=dict, solution_type=dict, evaluate=dict, size=dict,
-    package=__name__,
+    objective="cost", package=__name__,
 )
+"""
+
+INSTANCE = """
+from __future__ import annotations
+
+Cost = int
+class Given: ...
+class Kept: ...
+
+def size(instance: Given): ...
+"""
+
+EVALUATE = """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .instance import Given
+
+if TYPE_CHECKING:
+    from .instance import Kept as Solution
+
+def evaluate(instance: Given, solution: Solution): ...
 """
 
 FOLDERS = iter(range(10**6))
@@ -187,7 +256,8 @@ def folder(tmp_path, monkeypatch):
 
     def write(files):
         name = f"readable_{next(FOLDERS)}"
-        for path, text in {"__init__": SYSTEM, "numbers": NUMBERS, **files}.items():
+        given = {"__init__": SYSTEM, "numbers": NUMBERS, "instance": INSTANCE, "evaluate": EVALUATE}
+        for path, text in {**given, **files}.items():
             file = tmp_path / name / f"{path}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             if not (file.parent / "__init__.py").exists():
@@ -280,15 +350,58 @@ def test_what_is_usual_is_not_said(folder):
         assert plain(part) in [plain(p) for p in there if type(p) is type(part)]
 
 
-def test_the_evaluator_and_the_size_have_their_place(folder):
-    size = "def size(instance):\n    return {}\n"
-    text = SYSTEM.replace("evaluate=dict, size=dict,", "")
-    name = folder({"__init__": text, "evaluate": "def evaluate():\n    pass\n", "instance": size})
+def test_functions_and_types_are_read_from_files_of_known_names(folder):
+    check = "from ..instance import *\ndef check_bound(instance, certificate: Cost): ...\n"
+    check = check.replace("import *", "import Cost")
+    name = folder({"proving/certificate": check, "features": "def features(instance): ..."})
     problem = importlib.import_module(name).PROBLEM
-    assert problem.size(None) == {}
-    assert problem.evaluate() is None
-    with pytest.raises(InputError, match="evaluate: not given"):
-        replace(problem, package="", evaluate=Reference("", "evaluate:evaluate"))
+    kinds = (problem.instance_type, problem.solution_type, problem.certificate_type)
+    assert f"{name}.instance" not in sys.modules
+    assert [str(kind) for kind in kinds] == [
+        f"{name}.instance:Given", f"{name}.instance:Kept", f"{name}.instance:Cost",
+    ]  # fmt: skip
+    assert problem.size(None) is problem.features(None) is problem.check_bound(None, None) is None
+
+
+def test_a_system_may_have_no_features_and_no_certificates(folder):
+    problem = importlib.import_module(folder({})).PROBLEM
+    assert problem.features is problem.certificate_type is problem.check_bound is None
+
+
+def test_what_is_given_is_not_looked_for(folder):
+    given = SYSTEM.replace("package=", "evaluate=len, features=None, package=")
+    problem = importlib.import_module(folder({"__init__": given, "evaluate": EVALUATE})).PROBLEM
+    assert problem.evaluate is len
+    assert problem.features is None
+    assert replace(problem, title="another").evaluate is len
+
+
+def test_a_system_of_one_file_has_all_of_it_there(folder):
+    one = SYSTEM + INSTANCE.replace("from __future__ import annotations", "")
+    one += "def evaluate(instance: Given, solution: Kept): ...\n" + METHODS.format("a", "b")
+    name = folder({"__init__": one})
+    for path in ("instance", "evaluate"):
+        Path(importlib.import_module(name).__file__).with_name(f"{path}.py").unlink()
+    problem = importlib.import_module(name).PROBLEM
+    assert str(problem.instance_type).endswith(f"{name}:Given")
+    assert [(m.name, m.room) for m in problem.methods] == [("a", ""), ("b", "")]
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "said"),
+    [
+        ("", "/__init__.py: has no function 'evaluate', expected it in evaluate.py beside it"),
+        ("def evaluate(instance): ...", "/evaluate.py:1: no type: expected a type at the top of a"),
+        ("def evaluate(instance: Some, x: int): ...", "/evaluate.py:1: Some: expected a type at"),
+        (EVALUATE.replace(", solution: Solution", ""), "/evaluate.py:11: evaluate: expected 2 arg"),
+    ],
+)
+def test_what_is_missing_is_one_line(folder, evaluate, said):
+    problem = importlib.import_module(folder({"evaluate": evaluate})).PROBLEM
+    with pytest.raises(InputError) as refused:
+        _ = problem.size
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 METHODS = """
@@ -382,17 +495,3 @@ def test_a_package_in_a_zip_file_is_read(folder, tmp_path, monkeypatch):
 
 def test_what_the_toolkit_does_not_have_is_not_looked_for():
     assert source("gadgetopt.nowhere.nothing") is None
-
-
-def test_reading_imports_nothing_that_is_not_needed():
-    code = (
-        "import sys\n"
-        "from gadgetopt.system.registry import problem\n"
-        "methods = problem('knapsack').methods\n"
-        "heavy = ('numpy', 'pydantic', 'pandas', 'plotly', 'pyomo', 'highspy', 'ortools')\n"
-        "print(len(methods), *[name for name in heavy if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(len(next(
-        p.methods for p in problems() if p.name == "knapsack"
-    )))]  # fmt: skip

@@ -8,14 +8,13 @@ import pytest
 from gadgetopt.models.oneflow_sbp.baselines import strategies
 from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
-from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)
 ALL = ("data_parallel", "model_parallel_col", "model_parallel_row", "megatron", "all_broadcast")
 
 
 def run(name, instance, **parameters):
-    return getattr(strategies, name)(instance, Limits(), RNG, **parameters).solution
+    return getattr(strategies, name)(instance, **parameters).solution
 
 
 def labels(instance, solution):
