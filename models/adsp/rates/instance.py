@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gadgetopt.numbers.exact import rationals
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import (
     Data,
@@ -23,7 +24,7 @@ from gadgetopt.system.data import (
 from ..subproblems.workers import Worker
 
 #: Workers times most commits: the size of tables.
-MOST_ENTRIES = 2 * 10**7
+MOST_ENTRIES = MOST_CELLS
 
 Reading = Literal["step_time", "speed"]
 

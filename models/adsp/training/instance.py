@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.system.data import (
     Data,
     Instance,
@@ -23,7 +24,7 @@ from ..subproblems.workers import Worker
 MOST_STEPS = 2 * 10**7
 
 #: Numbers in the rows of all workers.
-MOST_CELLS = 2 * 10**7
+MOST_CELLS = TABLE_CELLS
 
 Momentum = Annotated[float, Field(ge=0, lt=1)]
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from .instance import AdspTrainingInstance, Digits, Ridge
 
 #: Numbers of matrices up to which ridge regression makes a step by one product.
-_MOST_MAP_ENTRIES = 2 * 10**7
+_MOST_MAP_ENTRIES = MOST_CELLS
 
 
 class Task(Protocol):

@@ -28,13 +28,14 @@ import numpy.typing as npt
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.exact import common_denominator
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 
 from .prices import Lottery, Payoff
 
 #: Most states of the prices, and of the offline seller, that are enumerated.
 MOST_STATES = 200_000
 #: Most entries of all tables of a dynamic program.
-MOST_CELLS = 2 * 10**7
+MOST_CELLS = TABLE_CELLS
 
 #: V as an array of shape (prices' states, offline states), of 64-bit or Python integers.
 Potential = npt.NDArray[Any]

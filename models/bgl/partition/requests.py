@@ -22,9 +22,10 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 #: Terms of the recursion, and pairs, of a table.
-MOST_TERMS = 2 * 10**7
+MOST_TERMS = MOST_CELLS
 #: The sum of all scaled weights stays below this.
 MOST_TOTAL = 2**52
 

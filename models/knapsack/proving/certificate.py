@@ -25,6 +25,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.numbers.exact import check_prices, common_denominator
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.pieces.knapsack.proofs import exhaustion
 from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices, largest_profit
 
@@ -39,7 +40,7 @@ from ..multipliers import (
 )
 
 #: Most table entries that the dynamic program of the surrogate bound may compute, and may hold.
-MOST_STEPS, MOST_CELLS = 10**9, 10**7
+MOST_STEPS, MOST_CELLS = 10**9, TABLE_CELLS // 2
 
 
 class TableTooLarge(ValueError):

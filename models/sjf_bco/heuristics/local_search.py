@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
@@ -25,7 +26,7 @@ _NOISE = (0.02, 0.05, 0.1, 0.2)  # eta of the duration priorities
 _EXPONENT = (0.1, 0.25)  # range of the exponent of G_j in the size priorities
 
 #: Limit on the table of free times, GPUs of the largest server times servers: 80 MB.
-MOST_FREE_TIMES = 10_000_000
+MOST_FREE_TIMES = MOST_CELLS // 2
 
 
 @dataclass(frozen=True)

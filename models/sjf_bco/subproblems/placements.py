@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
@@ -16,7 +17,7 @@ from ..size_limits import refuse_many
 #: Most placements of all jobs together.
 MOST_PLACEMENTS = 50_000
 #: Most numbers of GPUs in them, one for each server, 8 bytes each.
-MOST_NUMBERS = 10_000_000
+MOST_NUMBERS = MOST_CELLS // 2
 
 
 @dataclass(frozen=True)

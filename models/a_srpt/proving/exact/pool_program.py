@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, vstack
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -33,7 +34,7 @@ from ..certificate.start_costs import (
 #: Ticks of the longest unit grid on which the program's dual is solved.
 MOST_TICKS = 3000
 #: Entries that the program's matrix may have.
-MOST_ENTRIES = 2 * 10**7
+MOST_ENTRIES = MOST_CELLS
 
 
 def first_steps(pool: Pool, clock: Clock) -> StepPrices:

@@ -26,13 +26,14 @@ from functools import cached_property
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ...instance import SjfBcoInstance
 from ...size_limits import refuse_many
 from .configurations import modes_per_slot
 
 #: Largest price, and most entries of the tables of values, 8 bytes each.
-LARGEST_PRICE, MOST_VALUES = 10**9, 20_000_000
+LARGEST_PRICE, MOST_VALUES = 10**9, MOST_CELLS
 #: Most modes of all jobs together.
 MOST_MODES = 1_000_000
 #: Most that all slots together may hold at any prices. What jobs are worth is far less: at most the

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
+
 from ....subproblems.whole import Whole
 
 #: Table entries that the dynamic program may compute, and those it may hold.
-MOST_STEPS, MOST_CELLS = 10**9, 10**7
+MOST_STEPS, MOST_CELLS = 10**9, TABLE_CELLS // 2
 
 
 #: Bits, eight in each.
