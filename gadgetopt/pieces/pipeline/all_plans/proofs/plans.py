@@ -42,8 +42,9 @@ from gadgetopt.pieces.pipeline.all_plans.proofs.ticks import (
 )
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
-#: Partial plans that a check goes through, and numbers of the tables of what is left.
-MOST_PARTIAL_PLANS, MOST_NUMBERS = 3_000_000, 2**24
+#: Partial plans that a check goes through, at about 0.1 ms each, and numbers of the tables of what
+#: is left.
+MOST_PARTIAL_PLANS, MOST_NUMBERS = 400_000, 2**24
 #: The bound may shrink to this part before ticks have to be made for it anew.
 COARSE = Fraction(1, 2**10)
 #: Stages that are looked at before the loop is compiled.
