@@ -1,6 +1,6 @@
 """The study files of benchmarks/ can be run, and what pages name in benchmarks/ is there.
 
-GADGETOPT_STUDIES=all in the environment also runs each of them, one instance of every series, a
+GADGETOPT_STUDIES=all in the environment also runs each of them, one instance of every preset, a
 second a run; without it two are run.
 """
 
@@ -48,14 +48,15 @@ def study(request, tmp_path):
 
 
 def shrunk(study: Study) -> Study:
-    """Return a study of one instance of each series, at the first value of what is swept."""
-    series = []
+    """Return a study of one instance of each preset, at the first value of what is swept."""
+    series = {}
     for given in study.generate:
         defaults = find_generator(problem(given.system), given.preset, "").parameters
         several = swept(given.options, defaults)
         one = {k: v[0] if k in several else v for k, v in given.options.items()}
-        series.append(given.model_copy(update={"count": 1, "seeds": 1, "options": one}))
-    return study.model_copy(update={"generate": tuple(series[:1]), "seeds": 1})
+        small = given.model_copy(update={"count": 1, "seeds": 1, "options": one})
+        series.setdefault((given.system, given.preset), small)
+    return study.model_copy(update={"generate": tuple(series.values()), "seeds": 1})
 
 
 def systems_of(study: Study) -> list[str]:
