@@ -50,3 +50,22 @@ def cli(capfd, monkeypatch):
         return stop.value.code or 0, out, err
 
     return run
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Let commands do here what they do in a watched process, which takes half a second to start.
+
+    For tests of what a command says; that it ends whatever happens is tested with the process.
+    """
+    from gadgetopt.runs.engine import once, solver_process
+    from gadgetopt.runs.engine.work import Call
+
+    def call_here(function, arguments, limits):
+        call = Call(function, arguments, limits, ())
+        answer = solver_process._answer(call, lambda *_: None)
+        if answer.error is not None:
+            raise answer.error
+        return answer
+
+    monkeypatch.setattr(once, "call_apart", call_here)

@@ -113,7 +113,9 @@ def _optimal_duals(model, rows):
 
 
 @pytest.mark.parametrize("system", problem_names())
-def test_what_is_no_finite_number_is_refused_where_it_is_read(cli, system, tmp_path):
+def test_what_is_no_finite_number_is_refused_where_it_is_read(
+    cli, system, tmp_path, in_this_process
+):
     document = cases(system)[0][0]
     formulations = [f.name for f in document.problem.formulations]
     duals = {"formulation": (formulations or ["none"])[0], "row_duals": [0]}

@@ -51,22 +51,39 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
-def test_a_malformed_file_is_answered_by_its_one_line(path, cli, root, monkeypatch):
+def command(path):
+    """Return the command that reads a malformed file."""
     system = next(s for s in SYSTEMS if path.stem.startswith(s))
     good, method = SYSTEMS[system]
     kind = path.stem.removeprefix(system).split("_")[0]
-    monkeypatch.chdir(root)  # some lines name the good instance
-    commands = {
+    return {
         "instance": ("solve", path, "--method", method),
         "solution": ("verify", good, path),
         "certificate": ("verify", good, "--bound", path),
-    }
-    code, out, err = cli(*commands[kind])
+    }[kind]
+
+
+def assert_its_line(path, answer):
+    code, out, err = answer
     expected = EXPECTED[path.stem].replace("{systems}", ", ".join(problem_names()))
     assert code == 2
     assert out == ""
     assert err == f"gadgetopt: {path}: {expected}\n"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_malformed_file_is_answered_by_its_one_line(
+    path, cli, root, monkeypatch, in_this_process
+):
+    monkeypatch.chdir(root)  # some lines name the good instance
+    assert_its_line(path, cli(*command(path)))
+
+
+@pytest.mark.parametrize("kind", ["solution", "certificate"])
+def test_the_line_comes_from_the_watched_process_too(kind, cli, root, monkeypatch):
+    monkeypatch.chdir(root)
+    for path in [p for p in FILES if f"_{kind}_" in p.stem][::50]:
+        assert_its_line(path, cli(*command(path)))
 
 
 def test_compare_on_a_directory_with_malformed_files_names_them_and_ends_with_an_error(tmp_path):
