@@ -33,6 +33,9 @@ MOST_FILES_OF_AN_ALGORITHM = 25
 
 #: `__init__.py` files and the decorators above functions, a system on average: 4,500 in all for 21.
 MOST_LINES_OF_DECLARATIONS = 4500 / 21
+#: Lines above the line of a system; those of `LONG_PAPERS` have more.
+MOST_LINES_OF_A_PAPER = 5_000
+LONG_PAPERS = {"forest_packing", "gadget", "pd_ors"}
 #: Files at a system's root, besides tables derived from the data.
 ROOT_FILES = ("instance.py", "evaluate.py", "features.py")
 #: Rooms of a system by floor; a room imports none of a higher floor. The paper comes first: above
@@ -362,3 +365,11 @@ def test_every_module_is_reached_from_what_is_declared_or_public():
     graph.add_edges_from(("roots", module) for module in declared_modules())
     unseen = set(MODULES) - nx.descendants(graph, "roots")
     assert {module for module in unseen if not module.startswith(UNREACHED)} == set()
+
+
+def test_a_reader_of_a_paper_reads_few_lines(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    structure = importlib.import_module("structure")
+    lines = structure.front_lines(structure.files_here())
+    assert set(lines) >= set(SYSTEMS)
+    assert {name for name, n in lines.items() if n > MOST_LINES_OF_A_PAPER} <= LONG_PAPERS

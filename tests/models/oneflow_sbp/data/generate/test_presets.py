@@ -8,7 +8,7 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.models.oneflow_sbp.data.generate import presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
-from gadgetopt.models.oneflow_sbp.subproblems.execution import execute
+from gadgetopt.models.oneflow_sbp.proving.execution import execute
 
 SMALL = {
     "quickstart": {"width": 8, "heads": 4, "sequence": 4, "batch": 4},

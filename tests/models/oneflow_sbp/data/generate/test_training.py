@@ -10,7 +10,7 @@ from gadgetopt.models.oneflow_sbp.data.generate.training import (
     Graph,
     NoGradient,
 )
-from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
+from gadgetopt.models.oneflow_sbp.proving.kernels import compute
 
 EPSILON = 1e-6
 

@@ -11,7 +11,7 @@ import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.oneflow_sbp.data.importers.onnx import read_onnx
-from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
+from gadgetopt.models.oneflow_sbp.proving.kernels import compute
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402

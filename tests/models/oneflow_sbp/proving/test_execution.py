@@ -22,16 +22,16 @@ from gadgetopt.models.oneflow_sbp.instance import ListedSignature
 from gadgetopt.models.oneflow_sbp.labels import all_labels
 from gadgetopt.models.oneflow_sbp.operators import KINDS
 from gadgetopt.models.oneflow_sbp.proving.exact.elimination import elimination
-from gadgetopt.models.oneflow_sbp.shapes import Attributes
-from gadgetopt.models.oneflow_sbp.signatures import Signature, signature_list
-from gadgetopt.models.oneflow_sbp.subproblems.execution import (
+from gadgetopt.models.oneflow_sbp.proving.execution import (
     convert,
     difference,
     execute,
     place,
     run_operator,
 )
-from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
+from gadgetopt.models.oneflow_sbp.proving.kernels import compute
+from gadgetopt.models.oneflow_sbp.shapes import Attributes
+from gadgetopt.models.oneflow_sbp.signatures import Signature, signature_list
 from gadgetopt.system.result import Limits
 
 HIERARCHIES = [(2,), (4,), (2, 2)]
