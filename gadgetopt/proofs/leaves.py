@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.proofs.tree_kernel import Box, Rejected, Row, leaf_bound
+from gadgetopt.proofs.tree_kernel import Box, Rejected, Row, divisor_of, leaf_bound
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -86,8 +86,8 @@ def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
     if q == "0" and len(duals) == 1:  # most leaves of propagation
         (columns, coefficients, *_), y = duals[0]
         return ((j, y * a > 0) for j, a in zip(columns, coefficients, strict=True) if y * a)
-    k, common = int(leaf.split(None, 2)[1]), lcm(*(row[4] for row, _ in duals))
-    reduced = {j: a * (common << k) for j, a in zip(*form, strict=True)} if q == "1" else {}
+    divisor, common = divisor_of(leaf.split(None, 2)[1]), lcm(*(row[4] for row, _ in duals))
+    reduced = {j: a * common * divisor for j, a in zip(*form, strict=True)} if q == "1" else {}
     for (columns, coefficients, _, _, denominator), y in duals:
         weight = y * (common // denominator)
         for j, a in zip(columns, coefficients, strict=True):
@@ -108,7 +108,7 @@ def leaf_of(
         pairs = _whole(rows, k, rounded, box.rows)
         rest = _whole(splits, k, rounded, box.splits)
         try:
-            bound = leaf_bound(box, form, k, q, pairs, rest)
+            bound = leaf_bound(box, form, 1 << k, q, pairs, rest)
         except Rejected:
             if q == 0:
                 return None

@@ -8,16 +8,20 @@ in {0, 1} with `r = q c - A'y` give
 which is a bound on c.x for q = 1; for q = 0 a positive right side shows that nothing is feasible. A
 tree splits the integer points: `p.x <= v` or `p.x >= v + 1` for an integer form p of integer
 columns. Each leaf gives duals, and the least of the leaves' bounds holds for the whole. A lemma is
-a form with a tree of its own; the bound that this tree proves is a row for what comes after.
+a form with a tree of its own; the bound that this tree proves is a row for what comes after, or a
+bound of a column. A cut `c.x <= v` is a row, too: points that it leaves out are above v.
 
 A proof is a text of lines, trees in preorder. Numbers are integers, columns and rows indices:
 
+    cut v                    c.x <= v is a row from here on; once, before all else
+    bound j a                the tree of `a x_j` follows; what it proves is a bound of column j
     lemma j a j a ...        the tree of the lemma with the form `sum a x_j` follows
     tree                     the tree of the objective follows, and ends the proof
     b j v                    split: x_j <= v, then x_j >= v + 1
     s v j a j a ...          split on the form `sum a x_j`
     g i v                    split on the left side of row i
     l k q i Y i Y ... | t Y  leaf: duals Y / 2^k of rows i, and of the splits t on its path
+    l /d q i Y ... | t Y     leaf: duals Y / d, for any integer d > 0
 
 Splits on the path are counted from 0, without those of kind b. Nothing in the text says what is
 proved: the checker returns it.
@@ -55,26 +59,31 @@ def proved(model: Model, lines: Iterable[str]) -> Fraction | None:
         If the text is no proof.
     """
     box = Box(model, list(model.rows))  # every tree leaves it as it was
-    source = iter(lines)
+    source, cut = iter(lines), list[int]()
     try:
-        for line in source:
+        for number, line in enumerate(source):
             kind, *words = line.split()
             if kind == "tree" and not words:
                 bound = rounded(model, model.costs, _tree(box, source, model.costs))
                 if next(source, None) is not None:
                     raise Rejected("lines after the tree")
-                return bound
-            if kind != "lemma":
+                return min([*cut, bound] if bound is not None else cut, default=None)
+            if kind == "cut" and number == 0:
+                (value,) = cut = [int(word) for word in words]
+                box.rows.append((*model.costs, None, value, 1))
+                continue
+            if kind not in ("lemma", "bound"):
                 raise Rejected(f"{kind[:20]!r} in place of a lemma or tree")
             form = _form(words, model.integer)
             least = rounded(model, form, _tree(box, source, form))
             if least is None or least.denominator.bit_length() > MOST_BITS:
                 raise Rejected("a lemma about nothing, or of too many digits")
+            if kind == "bound":
+                box.tighten(form, least)
+                continue
             above, below = least.numerator, least.denominator
             box.rows.append((form[0], [a * below for a in form[1]], above, None, below))
-    except Rejected:
-        raise
-    except (ValueError, IndexError) as error:  # not an integer, or no such row or column
+    except (ValueError, IndexError, ZeroDivisionError) as error:  # no integer, row or column
         raise Rejected(str(error)) from None
     raise Rejected("the text ends before its tree does")
 
@@ -97,10 +106,7 @@ def tree_of(
 ) -> Fraction | None:
     """Return the least bound of a tree's leaves; None if each of them is infeasible.
 
-    Parameters
-    ----------
-    leaf : callable
-        Returns the bound that a leaf proves at the place where the path is; None for infeasible.
+    `leaf` returns the bound that a leaf proves where the path is; None for infeasible.
     """
     best: Fraction | None = None
     left: list[bool] = []  # for each split on the path, whether we are on its left side
@@ -139,6 +145,16 @@ class Box:
         self.steps = 0
         # For each split on the path: column, value and its bounds before; or None and the value.
         self._undo: list[tuple[int | None, int, int | Fraction | None, int | Fraction | None]] = []
+
+    def tighten(self, form: Form, least: Fraction) -> None:
+        """Give a column the bound that follows where its form is at least a number."""
+        (j,), (a,) = form
+        value = least / a
+        low, high = self.lower[j], self.upper[j]
+        if a > 0:
+            self.lower[j] = value if low is None else max(value, low)
+        else:
+            self.upper[j] = value if high is None else min(value, high)
 
     def split(self, words: Sequence[str]) -> None:
         """Go to the left side of a split."""
@@ -190,17 +206,26 @@ class Box:
 def _leaf(box: Box, form: Form, words: Sequence[str]) -> Fraction | None:
     """Return the bound that a leaf proves on a form, None if it proves that nothing is feasible."""
     end = words.index("|") if "|" in words else len(words)
-    k, q, *pairs = map(int, words[:end])
+    q, *pairs = map(int, words[1:end])
     if box.steps > MOST_STEPS:
         raise Rejected("takes longer than any honest proof")
-    return leaf_bound(box, form, k, q, pairs, list(map(int, words[end + 1 :])))
+    return leaf_bound(box, form, divisor_of(words[0]), q, pairs, list(map(int, words[end + 1 :])))
+
+
+def divisor_of(word: str) -> int:
+    """Return what the duals of a leaf are over: 2^k of a word `k`, d of `/d`."""
+    if word.startswith("/"):
+        return int(word[1:])
+    if int(word) > MOST_BINARY_DIGITS:
+        raise Rejected("a leaf of more digits than any honest one")
+    return 1 << int(word)
 
 
 def leaf_bound(
-    box: Box, form: Form, k: int, q: int, pairs: Sequence[int], rest: Sequence[int]
+    box: Box, form: Form, divisor: int, q: int, pairs: Sequence[int], rest: Sequence[int]
 ) -> Fraction | None:
     """Return what a leaf proves, with its duals `i Y ...` of rows and `t Y ...` of splits."""
-    if q not in (0, 1) or not 0 <= k <= MOST_BINARY_DIGITS or len(pairs) % 2 or len(rest) % 2:
+    if q not in (0, 1) or len(pairs) % 2 or len(rest) % 2 or not 0 < divisor < 1 << MOST_BITS:
         raise Rejected("a leaf that is not of the form `l k q i Y ... | t Y ...`")
     if any(min(x, default=0) < 0 or len(set(x)) < len(x) for x in (pairs[::2], rest[::2])):
         raise Rejected("a leaf with an index that is negative or given twice")
@@ -208,8 +233,8 @@ def leaf_bound(
     duals += [(box.splits[t], y) for t, y in zip(rest[::2], rest[1::2], strict=True)]
     common = lcm(*(row[4] for row, _ in duals))
     entries = len(form[0]) + sum(len(row[0]) for row, _ in duals)
-    box.steps += entries * (1 + common.bit_length() // 1000)
-    unit = common << k
+    unit = common * divisor
+    box.steps += entries * (1 + unit.bit_length() // 1000)
     reduced = {j: a * unit for j, a in zip(*form, strict=True)} if q else {}
     total: int | Fraction = 0
     for (columns, coefficients, low, high, denominator), y in duals:

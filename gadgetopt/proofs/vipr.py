@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from gadgetopt.proofs.model import Form, Model, Row
-from gadgetopt.proofs.tree_kernel import proved, tree_of
+from gadgetopt.proofs.tree_kernel import Box, divisor_of, proved, tree_of
 
 
 def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
@@ -28,18 +28,26 @@ def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
     proof = list(lines)
     least = proved(model, proof)
     writer = _Writer(model)
-    rows = list(model.rows)
-    for form, tree in _sections(proof):
-        if form is None:
+    now = model._replace(rows=list(model.rows))
+    for kind, form, tree in _sections(proof):
+        if kind == "cut":
+            raise ValueError("a proof that cuts off what is worse than a solution has no export")
+        if kind == "tree":
             goal = None if least is None else least / model.scale
             writer.tree(model.costs, Fraction(1, model.scale), goal, "OBJ", tree)
             continue
-        bound = proved(model._replace(rows=rows, costs=form), ["tree", *tree])
+        bound = proved(now._replace(costs=form), ["tree", *tree])
         if bound is None:  # the checker has refused that
             raise ValueError("a lemma about nothing")
         last = writer.tree(form, Fraction(1), bound, _terms(*form), tree)
+        if kind == "bound":
+            box = Box(now, [])
+            box.tighten(form, bound)
+            now = now._replace(lower=box.lower, upper=box.upper)
+            writer.tighten(form, bound, last)
+            continue
         below = bound.denominator
-        rows.append(Row(form[0], [a * below for a in form[1]], bound.numerator, None, below))
+        now.rows.append(Row(form[0], [a * below for a in form[1]], bound.numerator, None, below))
         writer.rows.append((last, None))
     yield from _header(model, writer.constraints, len(writer.bounds))
     yield "RTP infeas" if least is None else f"RTP range {least / model.scale} inf"
@@ -48,16 +56,14 @@ def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
     yield from writer.derivations
 
 
-def _sections(proof: Sequence[str]) -> Iterator[tuple[Form | None, list[str]]]:
-    """Yield the lemmas' forms and trees, then None and the tree of the objective."""
-    starts = [k for k, line in enumerate(proof) if line.split()[0] in ("lemma", "tree")]
+def _sections(proof: Sequence[str]) -> Iterator[tuple[str, Form, list[str]]]:
+    """Yield what the trees are of (lemmas, bounds, the objective), their forms and lines."""
+    kinds = ("lemma", "bound", "cut", "tree")
+    starts = [k for k, line in enumerate(proof) if line.split()[0] in kinds]
     for start, end in zip(starts, [*starts[1:], len(proof)], strict=True):
         kind, *words = proof[start].split()
         numbers = list(map(int, words))
-        yield (
-            (numbers[::2], numbers[1::2]) if kind == "lemma" else None,
-            list(proof[start + 1 : end]),
-        )
+        yield kind, (numbers[::2], numbers[1::2]), list(proof[start + 1 : end])
 
 
 def _header(model: Model, constraints: Sequence[str], bounds: int) -> Iterator[str]:
@@ -132,6 +138,16 @@ class _Writer:
         self._infeasible, self._goal = goal is None, goal or Fraction(0)
         tree_of(iter(lines), self, self._leaf)
         return self._done.pop()
+
+    def tighten(self, form: Form, least: Fraction, number: int) -> None:
+        """Make a bound of a column of what a derivation says of its form."""
+        (j,), (a,) = form
+        side, value = (0, least / a) if a > 0 else (1, least / a)
+        old = self.values[side][j]
+        if old is None or (value < old if side else value > old):
+            self.values[side][j] = value
+            reason = _combined([(number, Fraction(1, a))])
+            self.bounds[j, side] = self._derive("GL"[side], value, f"1 {j} 1", reason)
 
     def _derive(self, sense: str, side: int | Fraction, terms: str, reason: str) -> int:
         number = len(self.constraints) + len(self.derivations)
@@ -209,9 +225,9 @@ class _Writer:
     def _leaf(self, words: Sequence[str]) -> None:
         """Derive the goal, or a contradiction, from a leaf's duals."""
         end = words.index("|") if "|" in words else len(words)
-        k, q, *pairs = map(int, words[:end])
+        q, *pairs = map(int, words[1:end])
         rest = list(map(int, words[end + 1 :]))
-        scale = Fraction(1, 1 << k) * (self._unit if q else 1)
+        scale = Fraction(1, divisor_of(words[0])) * (self._unit if q else 1)
         reduced = {j: a * self._unit for j, a in zip(*self._form, strict=True)} if q else {}
         used: list[tuple[int, Fraction]] = []
         for i, y in zip(pairs[::2], pairs[1::2], strict=True):
@@ -244,6 +260,9 @@ class _Writer:
         step = math.gcd(*self._form[1]) * self._unit
         coprime = _terms(*self._form, self._unit / step)
         divided = [(number, factor / step) for number, factor in used]
+        if all(self._text_of(number)[1] == "E" for number, _ in divided):  # only sides are rounded
+            side = self._derive("G", total / step, coprime, _combined(divided))
+            divided = [(side, Fraction(1))]
         whole = self._derive("G", math.ceil(total / step), coprime, f"rnd {_factors(divided)}")
         return self._conclude(_combined([(whole, step)]))
 

@@ -53,7 +53,7 @@ class Priced:
     def leaf(self, box: Box, form: Form, need: Fraction) -> str | None:
         """Return the leaf that cites the lemma alone; None if it does not prove `need`."""
         try:
-            bound = leaf_bound(box, form, self.digits, 1, [self.at, 1], [])
+            bound = leaf_bound(box, form, 1 << self.digits, 1, [self.at, 1], [])
         except Rejected:
             return None
         if bound is None or bound < need:
@@ -83,7 +83,7 @@ def priced(model: Model, box: Box, duals: Sequence[Dual], need: Fraction) -> Pri
         return None
     words = " ".join(["l 0 1", *map(str, pairs)])
     try:
-        least = rounded(model, form, leaf_bound(box, form, 0, 1, pairs, []))
+        least = rounded(model, form, leaf_bound(box, form, 1, 1, pairs, []))
     except Rejected:  # a form that is rounded, on a column without a bound
         return None
     assert least is not None

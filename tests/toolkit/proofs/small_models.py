@@ -104,7 +104,10 @@ def random_tree(rng: Random, model: Model, rows: int, depth: int = 0, splits: in
         below = splits + (kind != "b")
         sides = (random_tree(rng, model, rows, depth + 1, below) for _ in range(2))
         return [line, *itertools.chain(*sides)]
-    k, q = rng.choice([0, 0, 1, 3]), rng.choice([0, 1, 1])
+    k, q = (
+        rng.choice([0, 0, 0, 0, 1, 1, 3, 3, "/3", "/7", rng.choice(["/5", "/-2"])]),
+        rng.choice([0, 1, 1]),
+    )
     used = [i for i in range(rows) if rng.random() < 0.7]
     words = [f"l {k} {q}", *(f"{i} {rng.randint(-4, 4)}" for i in used)]
     if splits and rng.random() < 0.8:
@@ -113,10 +116,15 @@ def random_tree(rng: Random, model: Model, rows: int, depth: int = 0, splits: in
 
 
 def random_proof(rng: Random, model: Model) -> list[str]:
-    """Draw the lines of a proof with at most one lemma."""
-    out, rows = [], len(model.rows)
+    """Draw the lines of a proof with at most one cut, two bounds and one lemma."""
+    out, rows, n = [], len(model.rows), len(model.integer)
+    if rng.random() < 0.05:
+        out.append(f"cut {rng.randint(-12, 6)}")
+        rows += 1
+    for _ in range(rng.choice([0] * 10 + [1, 2])):
+        form = f"{rng.randrange(n)} {rng.choice([-3, -2, -1, 1, 2, 3])}"
+        out += [f"bound {form}", *random_tree(rng, model, rows)]
     if rng.random() < 0.3:
-        n = len(model.integer)
         terms = " ".join(f"{j} {rng.choice([-2, -1, 1, 2])}" for j in range(rng.randint(1, n)))
         out += [f"lemma {terms}", *random_tree(rng, model, rows)]
         rows += 1

@@ -55,6 +55,42 @@ def test_a_lemma_is_a_row_for_what_follows():
     assert proved(KNAPSACK, [*lemma, "tree", "l 0 1 1 4"]) == -9
 
 
+def test_duals_are_over_any_denominator():
+    # y = -4/3 as above; y = -5/3: -25/3 - 0 - (3 - 5/3) = -29/3.
+    assert proved(KNAPSACK, ["tree", "l /3 1 0 -4"]) == -10
+    assert proved(KNAPSACK._replace(integer=[False] * 3), ["tree", "l /3 1 0 -4"]) == Fraction(
+        -32, 3
+    )
+
+
+def test_a_bound_of_a_column_follows_from_a_row():
+    # 2 a + 3 b + c <= 5 alone, b and c without upper bounds: -3 b >= -5 and -c >= -5.
+    endless = KNAPSACK._replace(upper=[1, None, None])
+    bounds = ["bound 1 -3", "l 0 1 0 -1", "bound 2 -1", "l 0 1 0 -1"]
+    assert proved(endless, [*bounds, "tree", "l 0 1"]) == -5 - 4 - 15
+    real = endless._replace(integer=[False] * 3)
+    assert proved(real, [*bounds, "tree", "l 0 1"]) == -5 - Fraction(20, 3) - 15
+
+
+def test_a_cut_is_a_row_and_points_beyond_it_are_above():
+    # Cost 2 x with x >= 1/2 y, y >= 3, no upper bounds: least 3. Below 8, x <= 4.
+    model = Model(
+        [False, False],
+        [0, 3],
+        [None, None],
+        [Row([0, 1], [2, -1], 0, None, 2)],
+        ([0], [2]),
+        1,
+        0,
+        "min",
+    )
+    bounds = ["cut 8", "bound 0 -2", "l 0 1 1 -1"]
+    assert proved(model, [*bounds, "tree", "l 0 1 0 2"]) == 3
+    # A lemma of the cut: y <= 8 from y <= 2 x <= 8. That nothing is below 2 is no infeasibility.
+    assert proved(model, [*bounds, "bound 1 -1", "l 0 1 0 2", "tree", "l 0 1 0 2"]) == 3
+    assert proved(model, ["cut 2", "tree", "l 0 0 0 2 1 -1"]) == 2
+
+
 def test_a_model_without_points_has_no_bound():
     empty = KNAPSACK._replace(rows=[Row([0, 1], [2, 2], 1, 1, 1)])
     assert proved(empty, ["tree", "s 0 0 1 1 1", "l 0 0 0 1 | 0 -2", "l 0 0 0 -1 | 0 2"]) is None
@@ -98,6 +134,21 @@ def test_a_model_without_points_has_no_bound():
         ["lemma 0", "l 0 1", "tree", "l 0 1"],
         ["lemma 0 1", "l 0 1 1 1", "tree", "l 0 1"],
         ["tree", "l 0 1 0 -" + "9" * 5000],
+        ["tree", "l /0 1 0 -1"],
+        ["tree", "l /-1 1 0 1"],
+        ["tree", "l / 1 0 -1"],
+        ["tree", "l /1/2 1 0 -1"],
+        ["cut", "tree", "l 0 1"],
+        ["cut 1/0", "tree", "l 0 1"],
+        ["cut 1 2", "tree", "l 0 1"],
+        ["cut 5", "cut 5", "tree", "l 0 1"],
+        ["lemma 0 1", "l 0 1", "cut 5", "tree", "l 0 1"],
+        ["bound 0 0", "l 0 1", "tree", "l 0 1"],
+        ["bound 0 1 1 1", "l 0 1", "tree", "l 0 1"],
+        ["bound", "l 0 1", "tree", "l 0 1"],
+        ["bound 3 1", "l 0 1", "tree", "l 0 1"],
+        ["bound 0 1", "l 0 0 0 -1", "tree", "l 0 1"],
+        ["bound 0 1", "tree", "l 0 1"],
     ],
 )
 def test_what_is_no_proof_is_rejected(lines):
