@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: With the solver's own 1e-7, tiny reduced costs times bounds cost large models their leaves.
 DUAL_TOLERANCE, PRIMAL_TOLERANCE = 1e-10, 1e-9
+#: By how much costs of columns with one bound are moved: more than the tolerance of reduced costs.
+LEAN = 1e-9
 #: Largest entry to which a ray is scaled, so that few binary digits hold it.
 RAY_SIZE = 64.0
 _NO_LIMIT = 2**31 - 1
@@ -161,6 +163,24 @@ class Relaxation:
     def price(self, costs: Floats) -> None:
         """Change all costs."""
         self.highs.changeColsCost(len(costs), self._all, costs)
+
+    def lean(self, sides: Iterable[tuple[int, int]]) -> None:
+        """Move costs of columns a little, so that their reduced costs keep the sign they may have.
+
+        Parameters
+        ----------
+        sides : iterable of (int, int)
+            Columns with one bound, each with the sign of the reduced costs that it limits.
+        """
+        for j, sign in sides:
+            self.costs[j] -= sign * LEAN
+        self.price(self.costs)
+
+    def add_free_row(self, row: Row) -> None:
+        """Add a row without its sides, so that later rows have the numbers they should have."""
+        columns, coefficients, *_ = row
+        entries = np.array(coefficients, dtype=float)
+        self.highs.addRow(-np.inf, np.inf, len(columns), np.array(columns, np.int32), entries)
 
     def add_row(self, row: Row) -> None:
         """Add a row that has a lower side."""

@@ -59,7 +59,7 @@ def proved(model: Model, lines: Iterable[str]) -> Fraction | None:
         If the text is no proof.
     """
     box = Box(model, list(model.rows))  # every tree leaves it as it was
-    source, cut = iter(lines), list[int]()
+    source, cut = iter(lines), list[Fraction]()
     try:
         for number, line in enumerate(source):
             kind, *words = line.split()
@@ -69,8 +69,8 @@ def proved(model: Model, lines: Iterable[str]) -> Fraction | None:
                     raise Rejected("lines after the tree")
                 return min([*cut, bound] if bound is not None else cut, default=None)
             if kind == "cut" and number == 0:
-                (value,) = cut = [int(word) for word in words]
-                box.rows.append((*model.costs, None, value, 1))
+                (value,) = cut = [Fraction(int(word)) for word in words]
+                box.rows.append((*model.costs, None, value.numerator, 1))
                 continue
             if kind not in ("lemma", "bound"):
                 raise Rejected(f"{kind[:20]!r} in place of a lemma or tree")

@@ -15,10 +15,13 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
+from gadgetopt.proofs.implied_bounds import bounded, open_sides
 from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
-from gadgetopt.proofs.lemmas.gomory import Lemma, Rounds
+from gadgetopt.proofs.lemmas.gomory import Rounds
+from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
 from gadgetopt.proofs.lemmas.products import ProductLemmas
 from gadgetopt.proofs.lemmas.reduced_costs import priced
+from gadgetopt.proofs.lemmas.splits import Lemma
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
@@ -26,6 +29,7 @@ from gadgetopt.proofs.tree_search import TreeSearch, TreeText
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
     from gadgetopt.proofs.model import Model
+    from gadgetopt.proofs.tree_kernel import Row
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Share of the distance between two values of the objective by which a leaf must pass the lower.
@@ -102,8 +106,10 @@ class TreeProof:
     def __init__(
         self, form: StandardForm, model: Model, target: Fraction, left_s: Callable[[], float]
     ) -> None:
-        self.form, self.model, self.left_s = form, model, left_s
+        self.form, self.left_s = form, left_s
         self.need, self.whole_s = need_for(model, target), left_s()
+        self._first = bounded(model, target)
+        self.model = self._first.model
         self._plain = self._search()
         #: Whether the tree without cuts has been begun anew with reduced costs, if they are of use.
         self._is_settled = False
@@ -152,8 +158,15 @@ class TreeProof:
             self.interrupted = True
         self.interrupted |= self._plain.interrupted
 
+    def _relaxation(self, left_s: Callable[[], float]) -> Relaxation:
+        lp = Relaxation(self.form, left_s)
+        if self._first.has_cut:
+            lp.add_free_row(self.model.rows[-1])
+        lp.lean(open_sides(self.model))
+        return lp
+
     def _search(self, lemmas: Sequence[Lemma] = (), *, prices: bool = False) -> TreeSearch:
-        lp = Relaxation(self.form, self.left_s)
+        lp = self._relaxation(self.left_s)
         return TreeSearch(self.model, lp, self.need, lemmas, prices=prices)
 
     def _settle(self) -> None:
@@ -171,8 +184,14 @@ class TreeProof:
         if seconds <= self._cuts_s:
             return
         end = self.left_s() - seconds
-        lp = Relaxation(self.form, lambda: self.left_s() - end)
-        rounds = Rounds(self.model, lp, ProductLemmas(self.model).violated)
+        lp = self._relaxation(lambda: self.left_s() - end)
+        products = ProductLemmas(self.model)
+        rounding = MixedRounding(self.model, lp.left_s)
+
+        def others(x: Floats, rows: Sequence[Row]) -> list[Lemma]:
+            return products.violated(x, rows) or rounding.violated(x, rows)
+
+        rounds = Rounds(self.model, lp, others)
         lemmas = rounds.lemmas(float(self.need) / self.model.scale)
         self._cuts_s = seconds if self.left_s() <= end else math.inf
         if lemmas:
@@ -184,7 +203,10 @@ class TreeProof:
             if tree is not None:
                 tree.end()
         trees = [tree for tree in (self._plain, self._cut) if tree is not None and tree.lines]
-        return max(trees, key=lambda tree: tree.need).text() if trees else None
+        if not trees:
+            return None
+        text = max(trees, key=lambda tree: tree.need).text()
+        return TreeText([*self._first.lines, *text.lines], text.leaves)
 
 
 def tree_proof(

@@ -23,8 +23,8 @@ from gadgetopt.proofs.leaves import (
     sparse_duals,
     used_bounds,
 )
-from gadgetopt.proofs.lemmas.gomory import Lemma, without_unused
 from gadgetopt.proofs.lemmas.reduced_costs import Priced, priced
+from gadgetopt.proofs.lemmas.splits import Lemma, without_unused
 from gadgetopt.proofs.propagation import OBJECTIVE, PRICED, Propagation, Side, Tightening
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box

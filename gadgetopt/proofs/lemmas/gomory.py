@@ -13,20 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.proofs.leaves import Dual, best_leaf
+from gadgetopt.proofs.lemmas.splits import Lemma, Split, deepest_lemma, depth, without_unused
 from gadgetopt.proofs.relaxation import Relaxation, Tableau
-from gadgetopt.proofs.tree_kernel import Box, Row, rounded
+from gadgetopt.proofs.tree_kernel import Box, Row
 
 if TYPE_CHECKING:
-    from gadgetopt.proofs.model import Form, Model
+    from gadgetopt.proofs.model import Model
 
 #: Rounds, basic columns tried in each, and lemmas of each, at most.
 ROUNDS, TRIED, A_ROUND = 50, 200, 50
@@ -36,27 +34,10 @@ PATIENCE, GAIN = 8, 0.02
 WORTH = 0.1
 #: Distance of a basic column from integers that is worth a cut.
 FRACTIONAL = 0.01
-#: Largest coefficient of a lemma, and entries below which a cut's share of it is noise.
-LARGEST, NOISE = 2**16, 1e-9
-#: Largest coefficient of a lemma whose coefficients are proportional to small integers.
-SMALL = 1000
+#: Entries below which a cut's share of it is noise, and depth from which it is worth a lemma.
+NOISE, DEEP = 1e-9, 1e-4
 #: Part of a model's columns, and number of columns, that a cut may have; the larger counts.
 DENSE_PART, DENSE = 0.3, 100
-
-
-@dataclass(frozen=True)
-class Lemma:
-    """A row `form >= least` and the lines that prove it."""
-
-    form: Form
-    least: Fraction
-    lines: list[str]
-
-    @property
-    def row(self) -> Row:
-        """The row that the checker makes of it."""
-        above, below = self.least.numerator, self.least.denominator
-        return (self.form[0], [a * below for a in self.form[1]], above, None, below)
 
 
 #: See `Rounds`.
@@ -108,57 +89,25 @@ class Cuts:
         c = np.where(self.fixed, 0.0, np.maximum(g / f, -g / (1 - f)))
 
         n = len(x)
-        form = self._form(c[:n] * at_columns + (c[n:] * at_rows) @ self.matrix)
-        split = np.round(moved[:n] + moved[n:] @ self.matrix)
-        split[j] += 1
-        if form is None:
-            return None
-        coefficients, unit = form
-        value = round(float(split @ x) - f)
-        left = unit * at_rows * (c[n:] - g[n:] / f)
-        right = unit * at_rows * (c[n:] + g[n:] / (1 - f))
-        sides = [(left, -unit / f), (right, unit / (1 - f))]
-        made = self._proved(coefficients, split, value, sides)
-        if made is None:
-            return None
-        norm = float(np.linalg.norm(coefficients))
-        violated = float(made.least) - float(coefficients @ x)
-        return made if violated > 1e-4 * norm else None
-
-    def _form(self, alpha: Floats) -> tuple[Floats, float] | None:
-        """Return integers proportional to a cut's coefficients, and the factor."""
-        largest = float(np.abs(alpha).max(initial=0.0))
-        used = np.abs(alpha) > NOISE * largest
+        alpha = c[:n] * at_columns + (c[n:] * at_rows) @ self.matrix
+        used = np.abs(alpha) > NOISE * np.abs(alpha).max(initial=0.0)
         if not used.any() or used.sum() > self.widest:
             return None
-        small = np.where(used, alpha / np.abs(alpha[used]).min(), 0.0)
-        unit = 1 / float(np.abs(alpha[used]).min())
-        if np.abs(small).max() > SMALL or np.abs(small - np.round(small)).max() > 1e-6:
-            unit = 2.0 ** np.floor(np.log2(LARGEST / largest))
-            small = np.where(used, alpha * unit, 0.0)
-        return np.rint(small).astype(float), float(unit)
+        split = np.round(moved[:n] + moved[n:] @ self.matrix)
+        split[j] += 1
+        left = _sparse(at_rows * (c[n:] - g[n:] / f)), -1 / f
+        right = _sparse(at_rows * (c[n:] + g[n:] / (1 - f))), 1 / (1 - f)
+        form = {i: int(a) for i, a in _sparse(split).items()}
+        value = round(float(split @ x) - f)
+        cut = Split(_sparse(np.where(used, alpha, 0.0)), form, value, left, right)
+        wanted = 1 / float(np.linalg.norm(alpha))  # at the vertex, all distances are 0
+        made = deepest_lemma(self.model, self.box, cut, x, wanted)
+        return made[1] if made is not None and made[0] > DEEP else None
 
-    def _proved(
-        self, alpha: Floats, split: Floats, value: int, sides: Sequence[tuple[Floats, float]]
-    ) -> Lemma | None:
-        """Return the lemma with its two leaves; None if one of them proves nothing."""
-        form, words = _whole(alpha), ["s", str(value), *form_words(_whole(split))]
-        lines = [" ".join(["lemma", *form_words(form)]), " ".join(words)]
-        bounds = []
-        self.box.split(words)
-        for rows, dual in sides:
-            used: list[Dual] = [(int(i), float(rows[i])) for i in np.flatnonzero(rows)]
-            leaf = best_leaf(self.box, form, used, [(0, float(dual))])
-            if leaf is not None:
-                lines.append(leaf[0])
-                bounds.append(leaf[1])
-            self.box.turn()
-        self.box.leave()
-        if len(bounds) < len(sides):
-            return None
-        least = rounded(self.model, form, min(bounds))
-        assert least is not None
-        return Lemma(form, least, lines)
+
+def _sparse(numbers: Floats) -> dict[int, float]:
+    used = np.flatnonzero(numbers)
+    return dict(zip(used.tolist(), numbers[used].tolist(), strict=True))
 
 
 class Rounds:
@@ -215,9 +164,7 @@ class Rounds:
                 break
             lemma = cuts.lemma(tableau, j, self.lp.inverse_row(k))
             if lemma is not None:
-                a = np.array(lemma.form[1], dtype=float)
-                depth = (float(lemma.least) - float(a @ x[lemma.form[0]])) / np.linalg.norm(a)
-                made.append((depth, lemma))
+                made.append((depth(lemma, x), lemma))
         made.sort(key=lambda pair: -pair[0])
         return [lemma for _, lemma in made[:A_ROUND]]
 
@@ -230,44 +177,6 @@ class Rounds:
         held = np.flatnonzero(self.lp.tableau().rows[first:])
         leaf = " ".join(["l", "0", "1", *(f"{first + k} 1" for k in held.tolist())])
         return without_unused(self.made, [leaf], first)[0]
-
-
-def without_unused(
-    lemmas: Sequence[Lemma], tree: Sequence[str], first: int
-) -> tuple[list[Lemma], list[str]]:
-    """Return a tree and the lemmas that it needs, with their new numbers as rows.
-
-    Parameters
-    ----------
-    first : int
-        Number of the first lemma's row.
-    """
-    used = _cited(tree, first)
-    for k in reversed(range(len(lemmas))):
-        if first + k in used:
-            used |= _cited(lemmas[k].lines, first)
-    kept = [k for k in range(len(lemmas)) if first + k in used]
-    number = {first + k: first + new for new, k in enumerate(kept)}
-    out = [
-        Lemma(lemmas[k].form, lemmas[k].least, _renumbered(lemmas[k].lines, number)) for k in kept
-    ]
-    return out, _renumbered(tree, number)
-
-
-def _cited(lines: Sequence[str], first: int) -> set[int]:
-    leaves = (line.split("|")[0].split() for line in lines if line.startswith("l "))
-    return {int(i) for words in leaves for i in words[3::2] if int(i) >= first}
-
-
-def _renumbered(lines: Sequence[str], number: dict[int, int]) -> list[str]:
-    return [_with_rows(line, number) if line.startswith("l ") else line for line in lines]
-
-
-def _with_rows(leaf: str, number: dict[int, int]) -> str:
-    rows, *splits = leaf.split(" |")
-    words = rows.split()
-    words[3::2] = [str(number.get(int(i), int(i))) for i in words[3::2]]
-    return " |".join([" ".join(words), *splits])
 
 
 def _matrix(rows: Sequence[Row], columns: int) -> csr_array:
@@ -284,13 +193,3 @@ def _is_whole(model: Model, row: Row) -> bool:
     if any(a % denominator for a in (*coefficients, *sides)):
         return False
     return all(model.integer[j] for j in columns)
-
-
-def _whole(form: Floats) -> Form:
-    used = np.flatnonzero(form)
-    return used.tolist(), [int(a) for a in form[used]]
-
-
-def form_words(form: Form) -> list[str]:
-    """Return the words `j a ...` of a form."""
-    return [str(word) for pair in zip(*form, strict=True) for word in pair]

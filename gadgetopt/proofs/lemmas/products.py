@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gadgetopt.proofs.leaves import Dual, leaf_of
-from gadgetopt.proofs.lemmas.gomory import Lemma, form_words
+from gadgetopt.proofs.lemmas.splits import Lemma, form_words
 from gadgetopt.proofs.tree_kernel import Box, rounded
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from gadgetopt.proofs.leaves import Dual, leaf_of
-from gadgetopt.proofs.lemmas.gomory import Lemma, form_words
+from gadgetopt.proofs.lemmas.splits import Lemma, form_words
 from gadgetopt.proofs.tree_kernel import Box, Rejected, leaf_bound, rounded
 
 if TYPE_CHECKING:

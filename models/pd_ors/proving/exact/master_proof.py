@@ -22,7 +22,7 @@ from gadgetopt.numbers.tolerance import CLOSED_GAP, simplest_rational
 from gadgetopt.system.data import ModelProof
 
 if TYPE_CHECKING:
-    from gadgetopt.proofs.lemmas.gomory import Lemma
+    from gadgetopt.proofs.lemmas.splits import Lemma
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
@@ -102,7 +102,7 @@ def lemma_of(
     form: StandardForm, model: Model, row: NoGood, left_s: Callable[[], float]
 ) -> Lemma | None:
     """Return a row with its tree; None if there is no tree in time."""
-    from gadgetopt.proofs.lemmas.gomory import Lemma
+    from gadgetopt.proofs.lemmas.splits import Lemma
     from gadgetopt.proofs.relaxation import Relaxation
     from gadgetopt.proofs.tree_search import TreeSearch
 

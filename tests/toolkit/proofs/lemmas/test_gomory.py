@@ -8,7 +8,8 @@ import pytest
 
 from gadgetopt.proofs import tree_producer
 from gadgetopt.proofs.exact_model import exact_model
-from gadgetopt.proofs.lemmas.gomory import Lemma, Rounds, without_unused
+from gadgetopt.proofs.lemmas.gomory import Rounds
+from gadgetopt.proofs.lemmas.splits import Lemma, without_unused
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box, proved
 from gadgetopt.solvers.standard_form import compile_model

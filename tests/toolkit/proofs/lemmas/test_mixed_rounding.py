@@ -1,0 +1,80 @@
+"""Mixed-integer rounding: every lemma holds at all points, and a cut closes what it should."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import numpy as np
+
+from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
+from gadgetopt.proofs.model import Model, Row
+from gadgetopt.proofs.named_form import standard_form
+from gadgetopt.proofs.reading.draft import NamedModel
+from gadgetopt.proofs.relaxation import Relaxation
+from gadgetopt.proofs.tree_kernel import proved
+from gadgetopt.proofs.tree_producer import TreeProof
+
+from .. import small_models
+
+
+def form_of(model):
+    names = [f"x{j}" for j in range(len(model.integer))]
+    return standard_form(NamedModel(model, names, [f"r{i}" for i in range(len(model.rows))], []))
+
+
+def test_every_lemma_of_random_models_holds_and_is_proved():
+    rng, made = Random(3), 0
+    for _ in range(400):
+        model = small_models.drawn(rng)
+        x = Relaxation(form_of(model), lambda: 10.0).solve().x
+        if x is None:
+            continue
+        rounding = MixedRounding(model, lambda: 10.0)
+        for point in (x, x + np.array([rng.uniform(-0.4, 0.4) for _ in x])):
+            for lemma in rounding.violated(point, model.rows):
+                made += 1
+                stated = model._replace(costs=lemma.form)
+                checked = proved(stated, ["tree", *lemma.lines[1:]])
+                assert checked is not None
+                assert checked >= lemma.least
+                least = small_models.least(stated)
+                assert least is None or least >= lemma.least
+    assert made > 50
+
+
+#: min 3 y0 + 3 y1 + x0 + x1 with x0 + x1 >= 7, x_k <= 10 y_k, binary y: 10; the relaxation has 9.1.
+FLOW = Model(
+    [True, True, False, False],
+    [0, 0, 0, 0],
+    [1, 1, None, None],
+    [
+        Row([2, 3], [1, 1], 7, None, 1),
+        Row([0, 2], [-10, 1], None, 0, 1),
+        Row([1, 3], [-10, 1], None, 0, 1),
+    ],
+    ([0, 1, 2, 3], [3, 3, 1, 1]),
+    1,
+    0,
+    "min",
+)
+
+
+def test_a_flow_cut_closes_the_gap_of_a_fixed_charge():
+    lp = Relaxation(form_of(FLOW), lambda: 10.0)
+    solved = lp.solve()
+    assert math.isclose(solved.objective, 9.1)
+    lemmas = MixedRounding(FLOW, lambda: 10.0).violated(solved.x, FLOW.rows)
+    for lemma in lemmas:
+        lp.add_row(lemma.row)
+    assert lp.solve().objective > 9.9
+
+
+def test_a_tree_of_a_model_without_bounds_has_them_proved_first():
+    proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)
+    if not proof.grow_plain():
+        proof.grow()
+    text = proof.text()
+    assert text is not None
+    assert text.lines[0].startswith("bound")
+    assert proved(FLOW, text.lines) > 10 - 1e-6
