@@ -15,9 +15,9 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
-from gadgetopt.proofs.implied_bounds import bounded, open_sides
 from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
 from gadgetopt.proofs.lemmas.gomory import Rounds
+from gadgetopt.proofs.lemmas.implied_bounds import bounded, open_sides
 from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
 from gadgetopt.proofs.lemmas.products import ProductLemmas
 from gadgetopt.proofs.lemmas.reduced_costs import priced

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from gadgetopt.proofs.implied_bounds import bounded
+from gadgetopt.proofs.lemmas.implied_bounds import bounded
 from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.tree_kernel import proved
 
-from . import small_models
+from .. import small_models
 
 #: x0 + x1 >= 2 with costs 1 and 3: no row bounds them from above, the cut does.
 ENDLESS = Model(
