@@ -113,11 +113,11 @@ def solve_model(
         variables are integers, else within 1e-6 of a row's own size. The continuous variables of a
         mixed model are then computed in rational numbers, with its integers fixed, and the
         objective is exact; where that is not reached, the status is `FEASIBLE`. Where an incumbent
-        fails,
-        or a row is beyond what doubles resolve, CP-SAT decides if it can; a wrong incumbent that
-        cannot be mended gives the status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason,
-        and nothing is loaded. A bound that the incumbent refutes is dropped. A linear program has
-        its `exact` optimum in rational numbers where every number of the model is known exactly.
+        fails, or a row or the costs are beyond what doubles resolve, CP-SAT decides if it can; lost
+        costs without its word leave `FEASIBLE`; a wrong incumbent that cannot be mended gives the
+        status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason, and nothing is loaded. A
+        bound that the incumbent refutes is dropped. A linear program has its `exact` optimum in
+        rational numbers where every number of the model is known exactly.
         A nonlinear model is solved again with another seed; `reason` says so where its optimum is
         not confirmed. `OPTIMAL` means that objective and bound meet; a run that ended because of
         `limits.rel_gap` is `FEASIBLE` with the limit "gap".

@@ -17,6 +17,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts, row_without_integers
+from gadgetopt.solvers.exact_optimum.cost_steps import size_beyond_doubles, with_less_claimed
 from gadgetopt.solvers.exact_optimum.outcomes import (
     LEAST_TIME_S,
     at_exact_optimum,
@@ -171,7 +172,7 @@ def checked(
         return _confirmed_infeasible(form, outcome, limits, seed)
     if outcome.status is Status.OPTIMAL and form.integer.all() and has_wide_row(form):
         outcome = _confirmed_optimal(form, outcome, backend, limits, seed)
-    return _with_true_objective(form, outcome)
+    return _without_lost_costs(form, outcome, backend, limits, seed)
 
 
 def _too_large_for_doubles(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | None:
@@ -253,10 +254,7 @@ def _confirmed_infeasible(
 
     HiGHS's presolve is known to declare some feasible models infeasible.
     """
-    time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
-    if limits.time_s is not None:
-        time_s = min(time_s, limits.time_s)
-    second = _cpsat_outcome(form, replace(limits, time_s=time_s), seed)
+    second = _cpsat_outcome(form, _as_long_again(outcome, limits), seed)
     if isinstance(second, str) or second.values is None:
         return outcome
     return second
@@ -271,16 +269,39 @@ def _confirmed_optimal(
     coefficients may be more than its small ones; presolve then loses solutions. Where CP-SAT does
     not take the model, the incumbent remains, without a bound.
     """
-    time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
-    if limits.time_s is not None:
-        time_s = min(time_s, limits.time_s)
-    second = _cpsat_outcome(form, replace(limits, time_s=time_s), seed)
+    second = _cpsat_outcome(form, _as_long_again(outcome, limits), seed)
     if isinstance(second, str):
         reason = (
             f"the coefficients of a row are too far apart for {NAMES[backend]}; CP-SAT: {second}"
         )
         return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)
     return second if second.status is Status.OPTIMAL else outcome
+
+
+def _without_lost_costs(
+    form: StandardForm, outcome: SolverOutcome, backend: str, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return an outcome with its true objective that claims no more than doubles resolve of it.
+
+    CP-SAT confirms an optimum where it can in the time that the backend took.
+    """
+    claimed, outcome = outcome, _with_true_objective(form, outcome)
+    size = size_beyond_doubles(form, claimed) if isinstance(claimed.bound, float) else None
+    if size is None or outcome.status is Status.ERROR:
+        return outcome
+    if claimed.status is Status.OPTIMAL and form.integer.all():
+        second = _cpsat_outcome(form, _as_long_again(claimed, limits), seed)
+        if not isinstance(second, str) and second.status is Status.OPTIMAL:
+            return second
+    return with_less_claimed(form, outcome, size, backend)
+
+
+def _as_long_again(outcome: SolverOutcome, limits: Limits) -> Limits:
+    """Return the limits of a second solver: the time that the first one took."""
+    time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
+    if limits.time_s is not None:
+        time_s = min(time_s, limits.time_s)
+    return replace(limits, time_s=time_s)
 
 
 def _cpsat_outcome(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | str:

@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import pyomo.environ as pyo
 import pytest
-from skeleton import Choice
-from toy import KNAPSACK, TOY
+from toy import KNAPSACK, TOY, Choice
 
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Evaluation, Limits, Status, Voucher
