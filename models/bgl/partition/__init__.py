@@ -11,7 +11,7 @@ Each room declares its own parts. The paper:
 
 Ours:
 
-- `heuristics`: multi-start, annealing
+- `heuristics`: BGL with one step changed, multi-start, annealing
 - `proving`: certificates; stars, isolating cuts, cuts, elimination
 - `data`: generators and importers
 - `pictures`
@@ -43,6 +43,15 @@ PROBLEM = Problem(
         "annealing",
         "elimination",
     ),
+    renamed={
+        "bgl:repair=false": "bgl_as_scored",
+        "bgl:refine=true": "bgl_refined",
+        "bgl:order=size": "bgl_order",
+        "bgl:pops": "bgl_order",
+        "bgl:order": "bgl",
+        "bgl:repair": "bgl",
+        "bgl:refine": "bgl",
+    },
     removed={
         "eigenvalue": "cut_bound",
         "semidefinite": "cut_bound",

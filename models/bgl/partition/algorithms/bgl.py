@@ -27,28 +27,24 @@ def bgl(
     block_cap: int = 0,
     least_block: int = 0,
     hops: int = 2,
-    order: Order = "bfs",
-    pops: int = 1,
-    repair: bool = True,
-    refine: bool = False,
 ) -> MethodOutcome:
     """Breadth-first blocks, small ones merged, assigned by the product score (4).
 
-    With `repair=False` and the other parameters' defaults it is the same result as `plain`, tested.
+    Before the repair it is the same result as `plain`, tested (`bgl_as_scored` ends there).
 
     1. Breadth-first fronts grow from random sources into blocks of at most `block_cap` nodes.
     2. Blocks of fewer than `least_block` nodes are merged into neighbours.
     3. Blocks go to the parts of the best score (4), one after the other.
     4. Every node inherits the part of its block.
 
-    No ratio is proven. The score is soft: loads may exceed the caps, which `repair` (ours) mends by
-    moving the nodes that lose the least; without it such a partition is reported as violated.
+    No ratio is proven. The score is soft: loads may exceed the caps, which is repaired (ours) by
+    moving the nodes that lose the least.
 
     Parameters
     ----------
     instance : BglPartitionInstance
     limits : Limits
-        `time_s` ends the refinement.
+        Its clock takes the phases' seconds.
     rng : numpy.random.Generator
         Draws the sources.
     block_cap : int, default 0
@@ -57,13 +53,6 @@ def bgl(
         0 is a quarter of `block_cap` (reconstructed).
     hops : int, default 2
         J of (4).
-    order : "bfs" or "size", default "bfs"
-        How blocks are visited (reconstructed).
-    pops : int, default 1
-        Nodes that each front takes from its queue in a round.
-    repair : bool, default True
-    refine : bool, default False
-        Moves and swaps while the cost falls (ours).
 
     Notes
     -----
@@ -71,16 +60,36 @@ def bgl(
     reconstructed.
     """
     clock = Clock(limits)
+    with clock.phase("blocks and assignment"):
+        part = scored(instance, rng, block_cap=block_cap, least_block=least_block, hops=hops)
+    with clock.phase("repair"):
+        part = repaired_and_refined(instance, part, clock, rng)
+    return MethodOutcome(solution=BglPartitionSolution.of(part.tolist()), phases_s=clock.phases_s)
+
+
+def scored(
+    instance: BglPartitionInstance,
+    rng: np.random.Generator,
+    *,
+    block_cap: int = 0,
+    least_block: int = 0,
+    hops: int = 2,
+    order: Order = "bfs",
+    pops: int = 1,
+) -> Ints:
+    """Return the part of every node by steps 1 to 4; loads may exceed the caps.
+
+    Raises
+    ------
+    ModelRefused
+        If a parameter is out of its range.
+    """
     trained = np.zeros(instance.num_nodes, dtype=bool)
     trained[list(instance.train_nodes)] = True
-    with clock.phase("blocks and assignment"):
-        part = bgl_parts(
-            instance.graph, trained, instance.used_parts, rng,
-            block_cap=block_cap, least_block=least_block, hops=hops, order=order, pops=pops,
-        )  # fmt: skip
-    with clock.phase("repair and refinement"):
-        part = repaired_and_refined(instance, part, clock, rng, repair=repair, refine=refine)
-    return MethodOutcome(solution=BglPartitionSolution.of(part.tolist()), phases_s=clock.phases_s)
+    return bgl_parts(
+        instance.graph, trained, instance.used_parts, rng,
+        block_cap=block_cap, least_block=least_block, hops=hops, order=order, pops=pops,
+    )  # fmt: skip
 
 
 def bgl_parts(

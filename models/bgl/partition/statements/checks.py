@@ -7,14 +7,14 @@ from gadgetopt.system.files import Document
 from gadgetopt.trust.statements import Finding, objective, run
 
 #: Blocks of three nodes, assigned as the score says, without moves afterwards.
-AS_SCORED = "bgl:block_cap=3:repair=false"
+AS_SCORED = "bgl_as_scored:block_cap=3"
 
 
 @statement(
     source="the assignment of blocks by the score (4)",
     statement="its factors keep nodes and training nodes of the parts within their caps",
     grade="refuted",
-    repair="nodes that cost the least are moved until the caps hold (`repair`)",
+    repair="nodes that cost the least are moved until the caps hold (`bgl`)",
     proof=(
         "a block is assigned as a whole: one with more training nodes than the cap fits nowhere"
     ),

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.bgl.partition.algorithms import plain
-from gadgetopt.models.bgl.partition.algorithms.bgl import bgl
-from gadgetopt.system.result import Limits
+from gadgetopt.models.bgl.partition.heuristics.bgl_variants import bgl_as_scored
 
 from ..brute_force import instance_of
 
@@ -23,5 +22,5 @@ def test_the_fast_algorithm_takes_the_same_parts_as_the_printed_one(block):
         cap, J = int(rng.integers(0, 9)), int(rng.integers(1, 4))
         printed = plain.bgl(instance, np.random.default_rng(seed), cap, J)
         draws = np.random.default_rng(seed)
-        fast = bgl(instance, Limits(), draws, block_cap=cap, hops=J, repair=False).solution
+        fast = bgl_as_scored(instance, draws, block_cap=cap, hops=J).solution
         assert fast == printed, seed
