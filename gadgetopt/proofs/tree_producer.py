@@ -186,10 +186,12 @@ class TreeProof:
         end = self.left_s() - seconds
         lp = self._relaxation(lambda: self.left_s() - end)
         products = ProductLemmas(self.model)
-        rounding = MixedRounding(self.model, lp.left_s)
+        # On models of integers alone its cuts cost more time than they save.
+        rounding = None if all(self.model.integer) else MixedRounding(self.model, lp.left_s)
 
         def others(x: Floats, rows: Sequence[Row]) -> list[Lemma]:
-            return products.violated(x, rows) or rounding.violated(x, rows)
+            found = products.violated(x, rows)
+            return found if found or rounding is None else rounding.violated(x, rows)
 
         rounds = Rounds(self.model, lp, others)
         lemmas = rounds.lemmas(float(self.need) / self.model.scale)

@@ -23,7 +23,7 @@ from gadgetopt.models.forest_packing.subproblems.strength import (
     tree_packing_number,
 )
 from gadgetopt.numbers.tolerance import Number
-from gadgetopt.pieces.graphs.flows import min_cut
+from gadgetopt.pieces.graphs.flows import FlowNetwork
 from gadgetopt.system.result import Limits
 
 from .expected import (
@@ -56,12 +56,9 @@ def strength(instance: ForestPackingInstance) -> Fraction:
 
 def broadcast_rate(network: Network, root: int) -> Fraction:
     """The least maximum flow from the root to another worker."""
-    flows = (
-        min_cut(network.num_nodes, network.tails, network.heads, network.int_capacity, root, v)[0]
-        for v in range(network.num_workers)
-        if v != root
-    )
-    return min(flows) * network.unit
+    flow = FlowNetwork(network.num_nodes, network.tails, network.heads)
+    others = (v for v in range(network.num_workers) if v != root)
+    return min(flow.max_flow(network.int_capacity, root, v).value for v in others) * network.unit
 
 
 def has_ring(instance: ForestPackingInstance) -> bool:
