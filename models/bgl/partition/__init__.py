@@ -44,7 +44,7 @@ PROBLEM = Problem(
         "elimination",
     ),
     renamed={
-        "bgl:repair=false": "bgl_as_scored",
+        "bgl:repair=false": "bgl_order",
         "bgl:refine=true": "bgl_refined",
         "bgl:order=size": "bgl_order",
         "bgl:pops": "bgl_order",

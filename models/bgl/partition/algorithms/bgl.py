@@ -30,7 +30,7 @@ def bgl(
 ) -> MethodOutcome:
     """Breadth-first blocks, small ones merged, assigned by the product score (4).
 
-    Before the repair it is the same result as `plain`, tested (`bgl_as_scored` ends there).
+    Before the repair it is the same result as `plain`, tested (`bgl_order` may end there).
 
     1. Breadth-first fronts grow from random sources into blocks of at most `block_cap` nodes.
     2. Blocks of fewer than `least_block` nodes are merged into neighbours.

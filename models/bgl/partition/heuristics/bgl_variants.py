@@ -13,31 +13,6 @@ from ..algorithms.bgl import repaired_and_refined, scored
 from ..instance import BglPartitionInstance, BglPartitionSolution
 
 
-@method(kind="heuristic", reference="Liu et al. 2023, section 3, without a repair")
-def bgl_as_scored(
-    instance: BglPartitionInstance,
-    rng: np.random.Generator,
-    *,
-    block_cap: int = 0,
-    least_block: int = 0,
-    hops: int = 2,
-) -> MethodOutcome:
-    """BGL's partition as its score leaves it: loads above the caps are violations.
-
-    Parameters
-    ----------
-    block_cap, least_block, hops : int
-        As of `bgl`.
-
-    Raises
-    ------
-    ModelRefused
-        As `bgl`.
-    """
-    part = scored(instance, rng, block_cap=block_cap, least_block=least_block, hops=hops)
-    return MethodOutcome(solution=BglPartitionSolution.of(part.tolist()))
-
-
 @method(kind="heuristic", reference="Liu et al. 2023, section 3, refined (ours)")
 def bgl_refined(
     instance: BglPartitionInstance,
@@ -75,8 +50,11 @@ def bgl_order(
     order: Order = "size",
     pops: int = 1,
     block_cap: int = 0,
+    repair: bool = True,
 ) -> MethodOutcome:
     """BGL's partition with blocks visited in another order, or fronts that grow faster.
+
+    Without the repair it is the partition as its score leaves it: loads may exceed the caps.
 
     Parameters
     ----------
@@ -86,6 +64,7 @@ def bgl_order(
         Nodes that each front takes from its queue in a round.
     block_cap : int, default 0
         As of `bgl`.
+    repair : bool, default True
 
     Raises
     ------
@@ -96,5 +75,5 @@ def bgl_order(
     with clock.phase("blocks and assignment"):
         part = scored(instance, rng, block_cap=block_cap, order=order, pops=pops)
     with clock.phase("repair"):
-        part = repaired_and_refined(instance, part, clock, rng)
+        part = repaired_and_refined(instance, part, clock, rng, repair=repair)
     return MethodOutcome(solution=BglPartitionSolution.of(part.tolist()), phases_s=clock.phases_s)

@@ -7,7 +7,7 @@ from gadgetopt.system.files import Document
 from gadgetopt.trust.statements import Finding, objective, run
 
 #: Blocks of three nodes, assigned as the score says, without moves afterwards.
-AS_SCORED = "bgl_as_scored:block_cap=3"
+AS_SCORED = "bgl_order:order=bfs:repair=false:block_cap=3"
 
 
 @statement(

@@ -51,7 +51,7 @@ def test_the_score_is_soft_and_the_caps_are_checked():
         rng = np.random.default_rng(seed)
         edges = tuple((u, v) for u in range(12) for v in range(u + 1, 12) if rng.random() < 0.3)
         instance = instance_of(12, edges, (0, 1, 2, 3, 4, 5, 6, 7), parts=4, fanouts=(3, 3))
-        soft = run(instance, "bgl_as_scored", seed)
+        soft = run(instance, "bgl_order:order=bfs:repair=false", seed)
         hard = run(instance, "bgl", seed)
         assert hard.status == "feasible"
         violated += soft.status != "feasible"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.bgl.partition.algorithms import plain
-from gadgetopt.models.bgl.partition.heuristics.bgl_variants import bgl_as_scored
+from gadgetopt.models.bgl.partition.algorithms.bgl import scored
+from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
 
 from ..brute_force import instance_of
 
@@ -22,5 +23,5 @@ def test_the_fast_algorithm_takes_the_same_parts_as_the_printed_one(block):
         cap, J = int(rng.integers(0, 9)), int(rng.integers(1, 4))
         printed = plain.bgl(instance, np.random.default_rng(seed), cap, J)
         draws = np.random.default_rng(seed)
-        fast = bgl_as_scored(instance, draws, block_cap=cap, hops=J).solution
+        fast = BglPartitionSolution.of(scored(instance, draws, block_cap=cap, hops=J).tolist())
         assert fast == printed, seed

@@ -43,7 +43,7 @@ def test_the_order_of_the_paper_is_that_of_bgl():
 @pytest.mark.parametrize(
     ("former", "now"),
     [
-        ("bgl:repair=false", "bgl_as_scored"),
+        ("bgl:repair=false", "bgl_order"),
         ("bgl:refine=true", "bgl_refined"),
         ("bgl:order=size", "bgl_order"),
         ("bgl:pops=2", "bgl_order"),
