@@ -157,12 +157,7 @@ class MixedRounding:
         for _ in range(ROWS):
             cut = self._rounded(terms, side, weights, x)
             if cut is None and whole:
-                turned = (
-                    {j: -a for j, a in terms.items()},
-                    -side,
-                    {i: -w for i, w in weights.items()},
-                )
-                cut = self._rounded(*turned, x)
+                cut = self._rounded(_negated(terms), -side, _negated(weights), x)
             if cut is not None:
                 return cut
             found = self._next(terms, used, x)
@@ -396,7 +391,7 @@ def _best_scale(
 
 def _sides(model: Model) -> Iterator[Side]:
     for i, (columns, coefficients, low, high, unit) in enumerate(model.rows):
-        terms = {j: a / unit for j, a in zip(columns, coefficients, strict=True)}
+        terms = {j: a / unit for j, a in zip(columns, coefficients, strict=True) if a}
         if high is not None:
             yield Side(i, 1, terms, high / unit, low == high)
         if low is not None and low != high:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import hashlib
 import re
 import zlib
 from collections.abc import Callable
@@ -57,11 +56,6 @@ def unpacked(path: Path) -> bytes:
     if len(data) > MOST_BYTES:
         raise Unreadable(f"has more than {MOST_BYTES:,} bytes")
     return data
-
-
-def digest_of(data: bytes) -> str:
-    """Return the SHA-256 of a file's bytes."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def decoded(data: bytes) -> str:

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 RESOLVED = Fraction(2) ** -52 / Fraction(FEASIBILITY_TOLERANCE)
 #: Relative rounding error of a sum of doubles.
 ROUNDING = Fraction(2) ** -52
-#: Costs are multiples of a common unit if its inverse is at most this. Long decimals have a unit
-#: far below what tells two of them apart.
+#: A cost below this part of the objective is lost among the rounding errors of its terms.
+LOST = Fraction(2) ** -40
+#: Costs are short decimals if they are multiples of a unit whose inverse is at most this.
 LARGEST_INVERSE_UNIT = 10**6
 
 
@@ -65,28 +66,35 @@ def size_beyond_doubles(form: StandardForm, outcome: SolverOutcome) -> Fraction 
 
 
 def _tells_apart(form: StandardForm, costs: dict[int, Fraction], size: Fraction) -> bool:
-    """Return True if doubles of a size resolve the smallest step that costs of columns make."""
+    """Return True if doubles of a size resolve the smallest step that costs of columns make.
+
+    Whole costs make steps of their greatest common divisor; short decimals are told from 0 and
+    from each other. Long decimals are often rounded themselves, and bound and objective of a mixed
+    model have to meet within a tolerance only: there a cost must be lost as a whole to count.
+    """
     if not costs:
         return True
-    if form.integer.all() and (step := _common_unit(list(costs.values()))) is not None:
-        return step >= RESOLVED * size
-    whole = [a for j, a in costs.items() if form.integer[j]]
+    values = list(costs.values())
     least = min(_reach(form, j, a) for j, a in costs.items())
-    ordered = sorted(set(whole))
+    if not _are_short(values):
+        return not form.integer.all() or least >= LOST * size
+    if not form.integer.all():
+        return least >= ROUNDING * size
+    if all(a.denominator == 1 for a in values):
+        return math.gcd(*(a.numerator for a in values)) >= RESOLVED * size
+    ordered = sorted(set(values))
     nearest = min((b - a for a, b in itertools.pairwise(ordered)), default=least)
-    # Of a mixed model, bound and objective have to meet within 1e-6 only.
-    resolved = RESOLVED if form.integer.all() else ROUNDING
-    return least >= resolved * size and nearest >= ROUNDING * size
+    return min(least, nearest) >= RESOLVED * size
 
 
-def _common_unit(costs: list[Fraction]) -> Fraction | None:
-    """Return the largest number of which all costs are multiples; None for long decimals."""
+def _are_short(costs: list[Fraction]) -> bool:
+    """Return True if costs are multiples of a common unit, as long decimals are not."""
     inverse = 1
     for a in costs:
         inverse = math.lcm(inverse, a.denominator)
         if inverse > LARGEST_INVERSE_UNIT:
-            return None
-    return Fraction(math.gcd(*(int(a * inverse) for a in costs)), inverse)
+            return False
+    return True
 
 
 def _reach(form: StandardForm, j: int, cost: Fraction) -> Fraction:

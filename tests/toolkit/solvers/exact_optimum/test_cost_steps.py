@@ -122,7 +122,8 @@ def test_integer_optima_within_64_bits_are_confirmed(backend):
         ((0.1, 0.2), True),
         ((0.1234567890123456, 0.9876543210987654), True),
         ((0.1234567890123456, 1e12), False),
-        ((0.1234567890123456, math.nextafter(0.1234567890123456, 1)), False),
+        # Data of 17 digits are rounded themselves: that two costs nearly agree says nothing.
+        ((0.1234567890123456, math.nextafter(0.1234567890123456, 1)), True),
     ],
 )
 def test_which_costs_doubles_tell_apart(costs, told_apart):
