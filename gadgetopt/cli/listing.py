@@ -42,8 +42,10 @@ _OTHER_BACKENDS = (
 
 
 def room_of(part: Part) -> str:
-    """Return the group of the list that a method is in."""
+    """Return the group of the list that a method is in; models of ours are among the models."""
     room = part.room.partition("/")[0]
+    if part.room == "proving/formulations":
+        room = "formulations"
     return room if room in ROOMS else ELSEWHERE
 
 

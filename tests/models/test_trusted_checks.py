@@ -55,9 +55,7 @@ PARTS = {
     "adsp_rates": {"workers"},
     "adsp_training": {"workers"},
     "forest_packing": {"price_bound"},
-    "gadget": {
-        "bandwidth_tightening", "epochs", "hull", "knapsack_bound", "max_ring", "slot_problem",
-    },
+    "gadget": {"hull", "knapsack_bound", "max_ring", "slot_problem"},
     "marl_placement": {"cluster", "contents"},
     "marl_queueing": {"cluster", "exhaustion", "slot_ways"},
 }  # fmt: skip

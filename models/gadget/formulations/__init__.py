@@ -1,18 +1,7 @@
-"""Formulations, one per file.
+"""The paper's programs, one per file; models of ours are in `proving/formulations`.
 
-Pyomo: joint (all slots, for any model of a slot's rings); embedding, circulation, tree, ddljs;
-epoch_relaxation, ring_counts (upper bounds; totals is what both share, ring_kinds their rings).
-CP-SAT: cp_joint (all slots, and the embedding program), cp_circuit, cp_tree.
+joint: all slots, for any model of a slot's rings.
+embedding: the virtual network embedding (12)-(19); ddljs: the program (2)-(9), over simple paths.
 """
 
-ORDER = (
-    "embedding",
-    "circulation",
-    "tree",
-    "ddljs",
-    "epoch_relaxation",
-    "ring_counts",
-    "cp_joint",
-    "cp_circuit",
-    "cp_tree",
-)
+ORDER = ("embedding", "ddljs")

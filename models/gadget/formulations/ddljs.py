@@ -36,13 +36,13 @@ from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaring import formulation
 
 from ..instance import GadgetInstance
-from .cp_circuit import Paths, paths_of
 from .joint import (
     SlotModel,
     SlotScope,
     add_capacity,
     joint_model,
 )
+from .paths import Paths, paths_of
 
 
 @formulation(

@@ -31,7 +31,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 
 from ..instance import GadgetSolution
-from ..subproblems.epochs import levels_of
+from ..subproblems.levels import levels_of
 from ..subproblems.max_ring import largest_rings
 from ..subproblems.routing import mapping_of
 from ..subproblems.slot_problem import Mapping as RingMapping

@@ -23,7 +23,7 @@ from typing import Any
 from gadgetopt.system.declaring import guarantee
 
 from ..instance import GadgetInstance
-from ..subproblems.epochs import is_concave
+from ..subproblems.levels import is_concave
 
 #: Chernoff's bound on the probability that a draw gains less than a third of the relaxation.
 POOR_DRAW = math.exp(-2 / 9)

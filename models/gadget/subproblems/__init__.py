@@ -2,6 +2,5 @@
 
 A slot: slot_problem, schedule, loads; placement and graph_placement (greedy), routing, max_ring.
 Its relaxations: hull, ring_selection; augmented_lp and its optimum, with decomposition.
-What sets of jobs can use of a link: bandwidth_tightening.
-All slots: epochs, and levels of the utilities.
+All slots: levels of the utilities.
 """

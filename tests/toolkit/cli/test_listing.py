@@ -53,6 +53,12 @@ def test_rooms_come_in_the_order_of_a_reader(columns, terminal):
     assert sections == titles[1:]
 
 
+def test_models_of_ours_are_listed_among_the_models():
+    rooms = {m["name"]: m["room"] for m in listing.described(problem("gadget"))["methods"]}
+    assert {rooms[name] for name in ("cp_tree", "cp_circuit", "cp_embedding")} == {"formulations"}
+    assert {rooms[name] for name in ("offline", "config_lp")} == {"proving"}
+
+
 def test_every_method_of_the_long_list_is_in_its_room():
     lines = list(listing.long_list(SJF))
     title = ""

@@ -31,12 +31,12 @@ from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
 from gadgetopt.system.result import Limits, Status
 
-from ...subproblems.bandwidth_tightening import tightened
 from ...subproblems.decomposition import WeightedMapping
 from ...subproblems.slot_problem import (
     Mapping,
     SlotProblem,
 )
+from ..certificate.bandwidth_tightening import tightened
 from .tree_pricing import (
     Prices,
     TreePricing,

@@ -34,7 +34,6 @@ from gadgetopt.numbers.exact import (
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ...instance import GadgetInstance
-from ...subproblems.bandwidth_tightening import tightened
 from ...subproblems.hull import fractional_choice
 from ...subproblems.max_ring import largest_rings
 from ...subproblems.slot_problem import (
@@ -46,6 +45,7 @@ from ...terms import (
     Terms,
     Tree,
 )
+from .bandwidth_tightening import tightened
 from .epoch_prices import bound_of_epochs
 from .exact_utility import utilities_above
 

@@ -22,12 +22,12 @@ from ...instance import (
     GadgetInstance,
     Job,
 )
-from ...subproblems.epochs import epochs_of
 from ...subproblems.max_ring import largest_rings
 from ...utility import (
     Energy,
     Table,
 )
+from .epochs import epochs_of
 from .exact_utility import utility_above
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 
 from ...instance import GadgetInstance
-from ...subproblems.epochs import epochs_of
+from ..certificate.epochs import epochs_of
 from .epoch_form import EpochForm
 
 
@@ -21,7 +21,7 @@ def count_form(instance: GadgetInstance) -> EpochForm:
     """
     from gadgetopt.solvers.standard_form import compile_model
 
-    from ...formulations import ring_counts
+    from ..formulations import ring_counts
 
     model = ring_counts.build(instance)
     form = compile_model(model)

@@ -20,8 +20,6 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, Status
 
-from ...formulations.cp_joint import mappings_of
-from ...formulations.cp_tree import add_slot
 from ...formulations.joint import SlotScope
 from ...subproblems.schedule import (
     Schedule,
@@ -32,6 +30,8 @@ from ...subproblems.slot_problem import (
     SlotProblem,
 )
 from ...terms import Terms
+from ..formulations.cp_joint import mappings_of
+from ..formulations.cp_tree import add_slot
 from .epoch_cuts import bounded_slot
 from .slot_solver import SlotResult
 

@@ -37,13 +37,13 @@ from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import Limits, Status
 
-from ...subproblems.epochs import Epochs
 from ...subproblems.slot_problem import Mapping as RingMapping
 from ...subproblems.slot_problem import (
     SlotJob,
     SlotProblem,
 )
 from ...terms import Terms
+from ..certificate.epochs import Epochs
 from .epoch_form import EpochForm
 from .slot_solver import (
     SlotResult,

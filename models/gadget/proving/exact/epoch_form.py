@@ -11,12 +11,9 @@ from scipy.sparse import coo_array, csr_array
 
 from gadgetopt.numbers.arrays import Floats, Ints
 
-from ...subproblems.epochs import (
-    Epochs,
-    epochs_of,
-    levels_of,
-)
+from ...subproblems.levels import levels_of
 from ...terms import Terms
+from ..certificate.epochs import Epochs, epochs_of
 
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm

@@ -24,13 +24,13 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from ...subproblems.epochs import Epochs
 from ...subproblems.schedule import (
     Schedule,
     trimmed,
 )
 from ...subproblems.slot_problem import Mapping
 from ...terms import Terms
+from ..certificate.epochs import Epochs
 from .epoch_cuts import (
     EpochCut,
     SlotOracle,

@@ -12,13 +12,13 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...formulations import circulation
-from ...formulations.cp_circuit import circuits
-from ...formulations.cp_joint import solve_horizon
-from ...formulations.cp_tree import CP_TREE
 from ...formulations.joint import decode
 from ...instance import GadgetInstance
 from ...subproblems.slot_problem import Mapping
+from ..formulations import circulation
+from ..formulations.cp_circuit import circuits
+from ..formulations.cp_joint import solve_horizon
+from ..formulations.cp_tree import CP_TREE
 
 
 def search_horizon(

@@ -23,9 +23,6 @@ from ...algorithms.mapping_rounding import (
     fill,
     violation_free,
 )
-from ...formulations import cp_joint
-from ...formulations.cp_circuit import circuits
-from ...formulations.cp_tree import CP_TREE
 from ...heuristics.slot_greedy import slot_greedy
 from ...instance import (
     GadgetInstance,
@@ -49,6 +46,9 @@ from ..bounds.slot_bounds import (
     proof_of_prices,
 )
 from ..certificate.check import GadgetCertificate
+from ..formulations import cp_joint
+from ..formulations.cp_circuit import circuits
+from ..formulations.cp_tree import CP_TREE
 from ..knapsack_bound import knapsack_bound
 
 #: Roundings of the configuration program.

@@ -8,13 +8,13 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number, simplest_rational
 from gadgetopt.system.data import ModelProof
 
-from ...formulations import (
+from ...instance import GadgetInstance
+from ..formulations import (
     circulation,
     epoch_relaxation,
     ring_counts,
     tree,
 )
-from ...instance import GadgetInstance
 
 #: The formulations that offline bounds come from.
 BUILD: dict[str, Callable[[GadgetInstance], object]] = {

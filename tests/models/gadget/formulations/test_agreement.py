@@ -11,16 +11,28 @@ from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.models.gadget.data.generate import presets as generate
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.formulations import (
-    circulation,
     ddljs,
     embedding,
+)
+from gadgetopt.models.gadget.formulations.joint import SlotScope, decode, mappings_of, slot_model
+from gadgetopt.models.gadget.proving.formulations import (
+    circulation,
     tree,
 )
-from gadgetopt.models.gadget.formulations.cp_circuit import circuits, cp_circuit
-from gadgetopt.models.gadget.formulations.cp_joint import mappings_of as cp_mappings_of
-from gadgetopt.models.gadget.formulations.cp_joint import solve_embedding, solve_slot
-from gadgetopt.models.gadget.formulations.cp_tree import CP_TREE, add_slot, cp_tree
-from gadgetopt.models.gadget.formulations.joint import SlotScope, decode, mappings_of, slot_model
+from gadgetopt.models.gadget.proving.formulations.cp_circuit import (
+    circuits,
+    cp_circuit,
+)
+from gadgetopt.models.gadget.proving.formulations.cp_joint import mappings_of as cp_mappings_of
+from gadgetopt.models.gadget.proving.formulations.cp_joint import (
+    solve_embedding,
+    solve_slot,
+)
+from gadgetopt.models.gadget.proving.formulations.cp_tree import (
+    CP_TREE,
+    add_slot,
+    cp_tree,
+)
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, ring, slot_problem
 from gadgetopt.models.gadget.terms import JobTerms, Terms
 from gadgetopt.solvers import solve_model

@@ -223,6 +223,6 @@ def test_prices_of_links_without_bandwidth_prove_nothing(price):
 
 
 def test_bandwidths_with_too_many_sums_stay_as_they_are():
-    from gadgetopt.models.gadget.subproblems.bandwidth_tightening import tightened
+    from gadgetopt.models.gadget.proving.certificate.bandwidth_tightening import tightened
 
     assert tightened([10**13], [10**12, 10**12 - 1]) == [10**13]

@@ -16,8 +16,8 @@ from gadgetopt.models.gadget.proving.certificate.check import (
     GadgetCertificate,
     check_bound,
 )
+from gadgetopt.models.gadget.proving.certificate.epochs import epochs_of
 from gadgetopt.models.gadget.proving.exact.offline import offline
-from gadgetopt.models.gadget.subproblems.epochs import epochs_of
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound
 

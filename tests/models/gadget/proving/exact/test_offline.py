@@ -13,8 +13,8 @@ from gadgetopt.models.gadget.data.generate.presets import (
     tiny,
 )
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.formulations import epoch_relaxation
 from gadgetopt.models.gadget.instance import GadgetInstance, Graph, Job, Link, Node
+from gadgetopt.models.gadget.proving.certificate.epochs import epochs_of
 from gadgetopt.models.gadget.proving.exact.construction import (
     construct,
     worth,
@@ -32,7 +32,8 @@ from gadgetopt.models.gadget.proving.exact.epoch_form import epoch_form
 from gadgetopt.models.gadget.proving.exact.horizon_search import search_horizon
 from gadgetopt.models.gadget.proving.exact.offline import offline
 from gadgetopt.models.gadget.proving.exact.ring_exchange import exchange
-from gadgetopt.models.gadget.subproblems.epochs import epochs_of, levels_of
+from gadgetopt.models.gadget.proving.formulations import epoch_relaxation
+from gadgetopt.models.gadget.subproblems.levels import levels_of
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.utility import Table
 from gadgetopt.solvers import solve_model

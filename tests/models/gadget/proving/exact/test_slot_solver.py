@@ -19,9 +19,9 @@ from gadgetopt.models.gadget.proving.bounds.tree_pricing import (
     Prices,
     TreePricing,
 )
+from gadgetopt.models.gadget.proving.certificate.bandwidth_tightening import tightened
 from gadgetopt.models.gadget.proving.exact.slot_solver import solve_slot
 from gadgetopt.models.gadget.proving.knapsack_bound import knapsack_bound
-from gadgetopt.models.gadget.subproblems.bandwidth_tightening import tightened
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, slot_problem
 from gadgetopt.system.result import Limits
 

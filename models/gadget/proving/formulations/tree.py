@@ -30,14 +30,14 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaring import formulation
 
-from ..instance import GadgetInstance
-from .joint import (
+from ...formulations.joint import (
     SlotModel,
     SlotScope,
     add_capacity,
     decode,
     joint_model,
 )
+from ...instance import GadgetInstance
 
 
 def num_variables(scope: SlotScope) -> int:

@@ -1,20 +1,8 @@
-r"""Epoch relaxation of all slots: total capacity between arrivals, without bandwidth.
+"""Levels of a job's total worker-slots, and increments beyond, as models of its utility (D8).
 
-The relaxation is (reconstructed). Epochs are the intervals between arrivals; epoch e has
-:math:`n_e` slots. With :math:`z_{ie}`
-worker-slots of job i in epoch e and one level :math:`\chi_{ik}` for its total,
-
-.. math::
-    \max \; & \textstyle\sum_i \sum_k u_i(k) \chi_{ik} \\
-    & \textstyle\sum_k \chi_{ik} = 1, \quad
-      \sum_e z_{ie} \ge \sum_k k \chi_{ik} \quad \forall i, \qquad
-      \sum_i l_i^r z_{ie} \le n_e \sum_s C_s^r \quad \forall e, r \\
-    & 0 \le z_{ie} \le n_e \bar N_i, \quad \chi_{ik} \in \{0, 1\} \qquad \text{(D8)}
-
-where :math:`\bar N_i` is the largest ring of the job that can be embedded alone. Bandwidth and
-server boundaries are ignored, so the optimum is an upper bound. Levels worth no more than a smaller
-level are left out. Where a table is concave, levels need not be integer: increments
-:math:`\delta_{ik} \in [0, 1]` of falling slope replace them.
+One level is chosen for each job; levels worth no more than a smaller level are left out. Where a
+table of utilities is concave, levels need not be integer: increments of falling slope replace them
+(reconstructed).
 """
 
 from __future__ import annotations
@@ -25,37 +13,11 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 
-from ..terms import JobTerms, Terms
+from ..terms import JobTerms
 from .hull import envelope, upper_hull
 
 #: Relative tolerance: an increment of a concave table exceeds the one before by at most this.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Epochs:
-    """The intervals between arrivals.
-
-    Attributes
-    ----------
-    begin : array of int, shape (epochs,)
-        First slot of each epoch.
-    length : array of int, shape (epochs,)
-        n_e.
-    first : array of int, shape (jobs,)
-        The epoch that starts with the job's arrival.
-    """
-
-    begin: Ints
-    length: Ints
-    first: Ints
-
-
-def epochs_of(terms: Terms) -> Epochs:
-    """Return the epochs of the horizon; slots before the first arrival are in no epoch."""
-    arrivals = np.array([job.arrival for job in terms.jobs])
-    begin, first = np.unique(arrivals, return_inverse=True)
-    return Epochs(begin, np.diff(np.r_[begin, terms.horizon + 1]), first)
 
 
 def kept_levels(job: JobTerms) -> Ints:

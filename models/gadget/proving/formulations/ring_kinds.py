@@ -13,7 +13,11 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 
-from ..terms import JobTerms, Terms, Tree
+from ...terms import (
+    JobTerms,
+    Terms,
+    Tree,
+)
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,11 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaring import formulation
 
-from ..instance import GadgetInstance
-from ..subproblems.bandwidth_tightening import tightened
-from ..subproblems.epochs import Epochs, epochs_of
-from ..subproblems.max_ring import largest_rings
-from ..terms import Terms
+from ...instance import GadgetInstance
+from ...subproblems.max_ring import largest_rings
+from ...terms import Terms
+from ..certificate.bandwidth_tightening import tightened
+from ..certificate.epochs import Epochs, epochs_of
 from .ring_kinds import (
     RingKind,
     ring_kinds,

@@ -28,8 +28,7 @@ import pyomo.environ as pyo
 from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaring import formulation
 
-from ..instance import GadgetInstance
-from .joint import (
+from ...formulations.joint import (
     SlotModel,
     SlotScope,
     add_bandwidth,
@@ -37,6 +36,7 @@ from .joint import (
     decode,
     joint_model,
 )
+from ...instance import GadgetInstance
 
 
 def num_variables(scope: SlotScope) -> int:

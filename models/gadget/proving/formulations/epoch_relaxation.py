@@ -1,9 +1,9 @@
 r"""Epoch relaxation in Pyomo: total capacity between arrivals, an upper bound.
 
-The relaxation is (reconstructed); `subproblems/epochs.py` has it as arrays. Sets: jobs i; epochs e,
-the intervals between arrivals, :math:`n_e` slots long; levels k of job i, totals worth more than
-any smaller total; and, where the table is concave, increments p of falling slope :math:`v_{ip}` and
-width :math:`d_{ip}` on top of the last level :math:`L_i`.
+The relaxation is (reconstructed); `proving/exact/epoch_form.py` has it as arrays. Sets: jobs i;
+epochs e, the intervals between arrivals, :math:`n_e` slots long; levels k of job i, totals worth
+more than any smaller total; and, where the table is concave, increments p of falling slope
+:math:`v_{ip}` and width :math:`d_{ip}` on top of the last level :math:`L_i`.
 
 .. math::
     \max\ & \textstyle\sum_i \big( u_i(0) + \sum_k (u_i(k) - u_i(0)) \chi_{ik}
@@ -30,9 +30,9 @@ import pyomo.environ as pyo
 from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaring import formulation
 
-from ..instance import GadgetInstance
-from ..subproblems.epochs import epochs_of
-from ..subproblems.max_ring import largest_rings
+from ...instance import GadgetInstance
+from ...subproblems.max_ring import largest_rings
+from ..certificate.epochs import epochs_of
 from .totals import add_totals
 
 

@@ -33,19 +33,25 @@ from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..instance import GadgetInstance, GadgetSolution
-from ..subproblems.routing import mapping_of
-from ..subproblems.slot_problem import Mapping as RingMapping
-from ..subproblems.slot_problem import SlotProblem, ring
-from ..terms import Terms
-from .embedding import EMBEDDING
-from .joint import (
+from ...formulations.embedding import EMBEDDING
+from ...formulations.joint import (
     SlotScope,
     decode,
     joint_model,
     refuse_too_large,
     scopes_of,
 )
+from ...instance import (
+    GadgetInstance,
+    GadgetSolution,
+)
+from ...subproblems.routing import mapping_of
+from ...subproblems.slot_problem import Mapping as RingMapping
+from ...subproblems.slot_problem import (
+    SlotProblem,
+    ring,
+)
+from ...terms import Terms
 
 #: Limit on the sum of all scaled utilities, which doubles still represent.
 LARGEST_TOTAL = 2**52

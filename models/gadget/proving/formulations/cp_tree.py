@@ -25,14 +25,14 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..instance import GadgetInstance
+from ...formulations.joint import SlotScope
+from ...instance import GadgetInstance
 from .cp_circuit import add_capacity
 from .cp_joint import (
     CpSlot,
     CpWay,
     solve_horizon,
 )
-from .joint import SlotScope
 
 
 def add_slot(model: cp_model.CpModel, scope: SlotScope) -> CpSlot:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from ..subproblems.epochs import Epochs, levels_of
-from ..terms import Terms
+from ...subproblems.levels import levels_of
+from ...terms import Terms
+from ..certificate.epochs import Epochs
 
 
 def add_totals(m: Any, terms: Terms, epochs: Epochs, largest: Sequence[int]) -> None:
