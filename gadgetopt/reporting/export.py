@@ -61,9 +61,9 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
         If the certificate is no tree proof, proves nothing here, or a file cannot be written.
     """
     from gadgetopt.proofs.exact_model import exact_model
-    from gadgetopt.proofs.exact_mps import exact_mps
     from gadgetopt.proofs.files import unpacked
-    from gadgetopt.proofs.vipr import vipr
+    from gadgetopt.proofs.vipr_files.exact_mps import exact_mps
+    from gadgetopt.proofs.vipr_files.writer import vipr
     from gadgetopt.solvers.formulations.building import built
     from gadgetopt.solvers.standard_form import compile_model
     from gadgetopt.system.methods import find_formulation

@@ -107,16 +107,17 @@ def bound_on_model(problem: Problem, certificate: ModelProof, model: Model) -> N
     ValueError
         If it proves none.
     """
-    from gadgetopt.proofs import pb_encoding, tree_kernel
+    from gadgetopt.proofs import tree_kernel
     from gadgetopt.proofs.exact_model import with_rounded_costs
     from gadgetopt.proofs.files import unpacked
+    from gadgetopt.proofs.pseudo_boolean import encoding
 
     least: Fraction | int | None
     try:
         if certificate.kind == "tree":
             least = tree_kernel.proved(model, unpacked(certificate.proof))
         else:
-            least = pb_encoding.proved(model, unpacked(certificate.proof))
+            least = encoding.proved(model, unpacked(certificate.proof))
     except ValueError as error:
         raise ValueError(f"proof: {str(error).removeprefix('proof: ')}") from None
     if least is None:

@@ -428,7 +428,7 @@ def proofs_of_form(
 
 def _boolean_lines(model: Model, least: Fraction, step_s: float, left_s: float) -> list[str] | None:
     """Return the lines of a pseudo-Boolean proof of a model's optimum; None if there is none."""
-    from gadgetopt.proofs.pb_producer import prove
+    from gadgetopt.proofs.pseudo_boolean.producer import prove
 
     search_s = min(step_s, SEARCH_PART * left_s)
     elaborate_s = min(ELABORATION * step_s, ELABORATION_PART * left_s)
@@ -440,7 +440,7 @@ def _boolean_lines(model: Model, least: Fraction, step_s: float, left_s: float) 
 
 def _may_be_boolean(model: Model) -> bool:
     """Return True if a pseudo-Boolean proof may be found here."""
-    from gadgetopt.proofs.pb_producer import MOST_COLUMNS, is_installed
+    from gadgetopt.proofs.pseudo_boolean.producer import MOST_COLUMNS, is_installed
 
     return len(model.integer) <= MOST_COLUMNS and all(model.integer) and is_installed()
 

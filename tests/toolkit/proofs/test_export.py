@@ -10,7 +10,7 @@ from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import digest
 from gadgetopt.proofs.tree_kernel import proved
-from gadgetopt.proofs.vipr_reader import proved_by_vipr
+from gadgetopt.proofs.vipr_files.reader import proved_by_vipr
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.files import Document, document_text

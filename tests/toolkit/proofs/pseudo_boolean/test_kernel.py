@@ -13,8 +13,8 @@ from random import Random
 
 import pytest
 
-from gadgetopt.proofs import pb_kernel
-from gadgetopt.proofs.pb_kernel import Constraint, Proof, normal
+from gadgetopt.proofs.pseudo_boolean import kernel
+from gadgetopt.proofs.pseudo_boolean.kernel import Constraint, Proof, normal
 
 #: Formulas with a random proof each, and changes of one proof.
 DRAWN = int(os.environ.get("GADGETOPT_FUZZ", "2000"))
@@ -237,7 +237,7 @@ def test_a_proof_is_read_as_a_stream_and_forgets():
 
 
 def test_a_few_characters_do_not_fill_memory(monkeypatch):
-    monkeypatch.setattr(pb_kernel, "MOST_WORDS", 10**4)
+    monkeypatch.setattr(kernel, "MOST_WORDS", 10**4)
     with pytest.raises(ValueError, match="more numbers at hand"):
         check(["pol 1"] * 10**4 + PROOF)
     large = "9" * 4000
@@ -256,7 +256,7 @@ def test_a_stack_is_not_deep():
 
 
 def test_the_checker_imports_the_standard_library_only():
-    tree = ast.parse(Path(pb_kernel.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(kernel.__file__).read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             assert all(name.name.split(".")[0] in sys.stdlib_module_names for name in node.names)

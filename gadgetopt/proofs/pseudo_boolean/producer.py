@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from gadgetopt.proofs.model import Model
-from gadgetopt.proofs.pb_elaboration import NotElaborated, elaborate
-from gadgetopt.proofs.pb_encoding import Formula, encode, proof_lines
+from gadgetopt.proofs.pseudo_boolean.elaboration import NotElaborated, elaborate
+from gadgetopt.proofs.pseudo_boolean.encoding import Formula, encode, proof_lines
 
 #: Models of more columns are left to other proofs: there the solver has never been of use.
 MOST_COLUMNS = 5_000
@@ -60,7 +60,7 @@ def prove(
     with tempfile.TemporaryDirectory(prefix="gadgetopt-") as folder:
         source, log = Path(folder, "model.opb"), Path(folder, "log")
         source.write_text("".join(f"{line}\n" for line in opb(formula)), encoding="ascii")
-        words = [sys.executable, "-m", "gadgetopt.proofs.pb_exact"]
+        words = [sys.executable, "-m", "gadgetopt.proofs.pseudo_boolean.exact"]
         arguments = [str(source), str(log), str(limit_s), str(MOST_LOG_BYTES)]
         try:
             subprocess.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gadgetopt.proofs.pb_kernel import Constraint
+from gadgetopt.proofs.pseudo_boolean.kernel import Constraint
 
 #: Stands for the negation of what is to be derived.
 NEGATION = 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.proofs.model import Model
-from gadgetopt.proofs.pb_kernel import Constraint, Proof, normal
+from gadgetopt.proofs.pseudo_boolean.kernel import Constraint, Proof, normal
 
 
 class Formula(NamedTuple):

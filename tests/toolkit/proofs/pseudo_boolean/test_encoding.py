@@ -9,10 +9,10 @@ import pytest
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.proofs.model import Model, Row
-from gadgetopt.proofs.pb_encoding import canonical, encode, proof_lines, proved
-from gadgetopt.proofs.pb_kernel import normal
+from gadgetopt.proofs.pseudo_boolean.encoding import canonical, encode, proof_lines, proved
+from gadgetopt.proofs.pseudo_boolean.kernel import normal
 
-from .small_models import drawn, least
+from ..small_models import drawn, least
 
 #: max 5 a + 4 b + 3 c with 2 a + 3 b + c <= 5, binary: 9 with a and b.
 KNAPSACK = Model(

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gadgetopt.proofs.pb_encoding import Formula, canonical
-from gadgetopt.proofs.pb_kernel import Constraint, Proof, normal
-from gadgetopt.proofs.pb_propagation import NEGATION, Propagation
+from gadgetopt.proofs.pseudo_boolean.encoding import Formula, canonical
+from gadgetopt.proofs.pseudo_boolean.kernel import Constraint, Proof, normal
+from gadgetopt.proofs.pseudo_boolean.propagation import NEGATION, Propagation
 
 T = TypeVar("T")
 

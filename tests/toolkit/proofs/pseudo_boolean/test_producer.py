@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
-from gadgetopt.proofs import pb_producer
 from gadgetopt.proofs.model import Model, Row
-from gadgetopt.proofs.pb_elaboration import NotElaborated, elaborate
-from gadgetopt.proofs.pb_encoding import encode, proof_lines, proved
-from gadgetopt.proofs.pb_kernel import Proof
-from gadgetopt.proofs.pb_producer import opb, prove
+from gadgetopt.proofs.pseudo_boolean import producer
+from gadgetopt.proofs.pseudo_boolean.elaboration import NotElaborated, elaborate
+from gadgetopt.proofs.pseudo_boolean.encoding import encode, proof_lines, proved
+from gadgetopt.proofs.pseudo_boolean.kernel import Proof
+from gadgetopt.proofs.pseudo_boolean.producer import opb, prove
 
-from .small_models import least
-from .test_pb_encoding import KNAPSACK, pure
+from ..small_models import least
+from .test_encoding import KNAPSACK, pure
 
 #: min 3 x1 + 2 x2 + 2 x3 with two of the three: 4, with x2 and x3.
 PAIRS = Model(
@@ -135,11 +135,11 @@ def test_a_solver_that_fails_proves_nothing(monkeypatch):
 
 
 def test_a_large_model_is_left_to_others(monkeypatch):
-    monkeypatch.setattr(pb_producer, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(producer, "MOST_COLUMNS", 2)
     assert prove(KNAPSACK, 1) is None
 
 
-@pytest.mark.skipif(not pb_producer.is_installed(), reason="the extra `prove` is not installed")
+@pytest.mark.skipif(not producer.is_installed(), reason="the extra `prove` is not installed")
 def test_exact_proves_optima_of_small_models():
     rng, compared = Random(6), 0
     assert proved(KNAPSACK, prove(KNAPSACK, 5)) == -9

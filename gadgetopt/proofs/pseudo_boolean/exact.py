@@ -1,6 +1,6 @@
 """Runs the solver Exact on a pseudo-Boolean formula; a process of its own, and no part of a check.
 
-    python -m gadgetopt.proofs.pb_exact FORMULA.opb PREFIX SECONDS MOST_BYTES
+    python -m gadgetopt.proofs.pseudo_boolean.exact FORMULA.opb PREFIX SECONDS MOST_BYTES
 
 Exact leaves its log in PREFIX.formula and PREFIX.proof (VeriPB, version 1.1). Its options hold for
 a whole process, and its files are complete only when the solver is deleted.

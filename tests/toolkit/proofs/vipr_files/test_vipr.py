@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from gadgetopt.proofs import vipr_reader
-from gadgetopt.proofs.exact_mps import exact_mps
 from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.tree_kernel import Rejected, proved
-from gadgetopt.proofs.vipr import vipr
-from gadgetopt.proofs.vipr_reader import proved_by_vipr
+from gadgetopt.proofs.vipr_files import reader
+from gadgetopt.proofs.vipr_files.exact_mps import exact_mps
+from gadgetopt.proofs.vipr_files.reader import proved_by_vipr
+from gadgetopt.proofs.vipr_files.writer import vipr
 
-from .small_models import drawn, least, random_proof
+from ..small_models import drawn, least, random_proof
 
 DRAWN = int(os.environ.get("GADGETOPT_FUZZ", "2000"))
 
@@ -344,7 +344,7 @@ def test_denominators_do_not_grow_with_the_lines_that_are_added():
 
 
 def test_assumptions_do_not_pile_up(monkeypatch):
-    monkeypatch.setattr(vipr_reader, "MOST_STEPS", 10**5)
+    monkeypatch.setattr(reader, "MOST_STEPS", 10**5)
     count = 200
     asked = [f"a{k} G {k} 1 0 1 {{ asm }} -1" for k in range(count)]
     first = next(int(line.split()[1]) for line in FILE if line.startswith("CON"))

@@ -1,0 +1,6 @@
+"""VIPR, the format in which exact solvers write proofs.
+
+writer     a proof of ours in VIPR
+reader     the checker of VIPR files, anybody's: standard library only
+exact_mps  a model as MPS with exact numbers, which a VIPR file lies beside
+"""
