@@ -41,6 +41,7 @@ from gadgetopt.solvers.standard_form import (
     NotIntegralError,
     StandardForm,
     compile_model,
+    crossed_sides,
     current_values,
     load_values,
     rounded_values,
@@ -60,47 +61,67 @@ def solve_linear(
     given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
     """Compile a model, solve it, check the incumbent and load it into the model's variables."""
-    from gadgetopt.solvers.dual_bounds import rational_duals
-
     start = time.perf_counter()
     try:
         form = compile_model(model)
     except TriviallyInfeasibleError as error:
         phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
         return SolverOutcome(Status.INFEASIBLE, reason=str(error), phases_s=phases)
-    compiled = time.perf_counter()
-    empty = row_without_integers(form)
-    if empty is not None:
-        phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
-        reason = f"{empty}: no integers satisfy it"
-        return SolverOutcome(Status.INFEASIBLE, reason=reason, phases_s=phases, form=form)
+    compile_s = time.perf_counter() - start
     values = current_values(form) if warm_start else None
-    by_cpsat = None if backend == "cpsat" else _too_large_for_doubles(form, limits, seed)
-    outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
-    passed = outcome.phases_s.get("pass", 0.0)
-    if backend not in ("highs", "cpsat"):
-        outcome = _with_basis_of_highs(form, outcome, backend, _rest(limits, compiled), seed)
-    exact = at_exact_optimum(form, outcome, _rest(limits, compiled))
-    proved = None
-    if by_cpsat is None and not exact:
-        outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
-        if outcome.row_duals is not None:
-            proved = rational_duals(form, outcome.row_duals)
-            outcome.exact_duals = None if proved is None else proved[1]
-        if backend != "cpsat":
-            outcome = with_exact_incumbent(form, outcome, _rest(limits, compiled), seed)
-        if backend != "cpsat" and proved is None:
-            left = for_exact(_rest(limits, compiled), outcome)
-            outcome = without_false_bound(form, outcome, left, seed)
-    outcome.phases_s = {
-        "compile": compiled - start,
-        "pass": passed,
-        "solve": time.perf_counter() - compiled - passed,
-    }
+    outcome = solve_form(form, backend, _rest(limits, start), seed, values, given)
+    outcome.phases_s = {"compile": compile_s, **outcome.phases_s}
     if outcome.values is not None and outcome.status is not Status.ERROR:
         load_values(form, outcome.values)
         if outcome.exact_values is not None:
             keep_exact_values(model, form, outcome.exact_values)
+    return outcome
+
+
+def solve_form(
+    form: StandardForm,
+    backend: str,
+    limits: Limits,
+    seed: int,
+    values: Floats | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> SolverOutcome:
+    """Solve a compiled model, check its incumbent and make it exact.
+
+    Parameters
+    ----------
+    values : ndarray of float, optional
+        Where the search starts. Shape (columns,).
+    given : mapping, optional
+        Further options of the solver, by its own names.
+    """
+    from gadgetopt.solvers.dual_bounds import rational_duals
+
+    start = time.perf_counter()
+    reason, empty = crossed_sides(form), row_without_integers(form)
+    if reason is None and empty is not None:
+        reason = f"{empty}: no integers satisfy it"
+    if reason is not None:
+        phases = {"pass": 0.0, "solve": time.perf_counter() - start}
+        return SolverOutcome(Status.INFEASIBLE, reason=reason, phases_s=phases, form=form)
+    by_cpsat = None if backend == "cpsat" else _too_large_for_doubles(form, limits, seed)
+    outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
+    passed = outcome.phases_s.get("pass", 0.0)
+    if backend not in ("highs", "cpsat"):
+        outcome = _with_basis_of_highs(form, outcome, backend, _rest(limits, start), seed)
+    exact = at_exact_optimum(form, outcome, _rest(limits, start))
+    proved = None
+    if by_cpsat is None and not exact:
+        outcome = checked(form, outcome, backend, _rest(limits, start), seed)
+        if outcome.row_duals is not None:
+            proved = rational_duals(form, outcome.row_duals)
+            outcome.exact_duals = None if proved is None else proved[1]
+        if backend != "cpsat":
+            outcome = with_exact_incumbent(form, outcome, _rest(limits, start), seed)
+        if backend != "cpsat" and proved is None:
+            left = for_exact(_rest(limits, start), outcome)
+            outcome = without_false_bound(form, outcome, left, seed)
+    outcome.phases_s = {"pass": passed, "solve": time.perf_counter() - start - passed}
     outcome.form = form
     return outcome
 

@@ -202,6 +202,15 @@ def _check(form: StandardForm) -> None:
     _check_numbers(form.row_upper, form.rows, "upper bound")
     if not (np.isfinite(form.A.data).all() and np.isfinite(form.c).all()):
         raise InputError("a coefficient of the model is infinite or not a number")
+    crossed = crossed_sides(form)
+    if crossed is not None:
+        raise TriviallyInfeasibleError(crossed)
+    for v in form.unused:
+        value_nearest_zero(v)
+
+
+def crossed_sides(form: StandardForm) -> str | None:
+    """Return the row or column that no number satisfies, in words; None if there is none."""
     for lower, upper, things in (
         (form.col_lower, form.col_upper, form.columns),
         (form.row_lower, form.row_upper, form.rows),
@@ -209,11 +218,8 @@ def _check(form: StandardForm) -> None:
         crossed = np.flatnonzero((lower > upper) | (lower == np.inf) | (upper == -np.inf))
         if crossed.size:
             i = crossed[0]
-            raise TriviallyInfeasibleError(
-                f"{things[i].name}: no number is at least {lower[i]} and at most {upper[i]}"
-            )
-    for v in form.unused:
-        value_nearest_zero(v)
+            return f"{things[i].name}: no number is at least {lower[i]} and at most {upper[i]}"
+    return None
 
 
 def _check_numbers(values: Floats, things: list[Any], what: str) -> None:
