@@ -124,19 +124,19 @@ def parsed(text: Iterable[str]) -> Model:
 
 def _read(source: Iterator[str]) -> Model:
     sense, offset, scale, columns, rows = next(source).split()
-    costs = _form(next(source).split())
+    costs = _form_of(next(source).split())
     kinds = [next(source).split() for _ in range(int(columns))]
-    read = [_row(next(source).split()) for _ in range(int(rows))]
+    read = [_row_of(next(source).split()) for _ in range(int(rows))]
     if sense not in ("min", "max") or any(kind not in ("i", "c") for kind, *_ in kinds):
         raise ValueError("not the text of a model")
     return Model(
         [kind == "i" for kind, _, _ in kinds],
-        [_number(low) for _, low, _ in kinds],
-        [_number(high) for _, _, high in kinds],
+        [_bound_of(low) for _, low, _ in kinds],
+        [_bound_of(high) for _, _, high in kinds],
         read,
         costs,
         int(scale),
-        Fraction(offset),
+        _exact(offset),
         sense,
     )
 
@@ -149,17 +149,23 @@ def _side(x: int | Fraction | None) -> str:
     return "-" if x is None else str(x)
 
 
-def _number(text: str) -> int | Fraction | None:
+def _bound_of(text: str) -> int | Fraction | None:
     if text == "-":
         return None
-    x = Fraction(text)
+    x = _exact(text)
     return x.numerator if x.denominator == 1 else x
 
 
-def _form(words: list[str]) -> Form:
+def _exact(text: str) -> Fraction:
+    if "e" in text.lower():  # a few characters may stand for millions of digits
+        raise ValueError(f"{text[:20]!r} is no ratio of integers")
+    return Fraction(text)
+
+
+def _form_of(words: list[str]) -> Form:
     return list(map(int, words[::2])), list(map(int, words[1::2]))
 
 
-def _row(words: list[str]) -> Row:
+def _row_of(words: list[str]) -> Row:
     low, high = (None if word == "-" else int(word) for word in words[1:3])
-    return Row(*_form(words[3:]), low, high, int(words[0]))
+    return Row(*_form_of(words[3:]), low, high, int(words[0]))

@@ -15,7 +15,7 @@ MOST_EXPONENT, MOST_DIGITS = 400, 4000
 
 _DECIMAL = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)(?:[eEdD]([+-]?[0-9]+))?")
 _RATIO = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
-_INFINITY = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
+INFINITY = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
 
 
 def exact(text: str) -> Exact:
@@ -57,7 +57,7 @@ def finite(text: str) -> Exact:
     ValueError
         If it is not.
     """
-    if _INFINITY.fullmatch(text):
+    if INFINITY.fullmatch(text):
         raise ValueError(f"{text!r} is infinite, which only a bound may be")
     value = exact(text)
     if not -INFINITE < value < INFINITE:
@@ -73,7 +73,7 @@ def bound(text: str) -> Exact | float:
     ValueError
         If it is none.
     """
-    if infinite := _INFINITY.fullmatch(text):
+    if infinite := INFINITY.fullmatch(text):
         return -math.inf if infinite[1] == "-" else math.inf
     value = exact(text)
     if not -INFINITE < value < INFINITE:

@@ -116,7 +116,7 @@ class Draft:
             integer=[column.integer for column in self.columns],
             lower=[low for low, _ in ends],
             upper=[high for _, high in ends],
-            rows=[_row(row) for row in self.rows],
+            rows=[_model_row(row) for row in self.rows],
             costs=(list(costs), [sign * a for a in costs.values()]),
             scale=scale,
             offset=self.offset,
@@ -145,7 +145,7 @@ def _ends(column: Column, negative_up: NegativeUp) -> tuple[Exact | None, Exact 
     return lower, upper
 
 
-def _row(row: DraftRow) -> Row:
+def _model_row(row: DraftRow) -> Row:
     order = sorted((j, a) for j, a in zip(row.columns, row.values, strict=True) if a)
     numbers = [a for _, a in order]
     sides = [side for side in (row.lower, row.upper) if side is not None]

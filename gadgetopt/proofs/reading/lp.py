@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
-from gadgetopt.proofs.reading.decimals import Exact, bound, finite, simplest
+from gadgetopt.proofs.reading.decimals import INFINITY, Exact, bound, finite, simplest
 from gadgetopt.proofs.reading.draft import Column, Draft, DraftRow, NamedModel, NegativeUp
 from gadgetopt.proofs.reading.text import Unreadable
 
@@ -26,7 +26,6 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_INFINITY = re.compile(r"inf(?:inity)?", re.IGNORECASE)
 #: Relations, as what the left side may not pass: above, below, or either.
 _RELATIONS = {
     "<": "upper", "<=": "upper", "=<": "upper", ">": "lower", ">=": "lower", "=>": "lower",
@@ -72,20 +71,20 @@ def read_lp(text: str, negative_up: NegativeUp = "refused") -> NamedModel:
     Unreadable
         If it is no mixed-integer linear program, or is one that solvers read differently.
     """
-    reader = _Reader()
+    reader = _LpReader()
     read: dict[str, Callable[[list[Token]], None]] = {
         "min": reader.read_objective, "max": reader.read_objective, "rows": reader.read_rows,
         "bounds": reader.read_bounds, "integers": reader.read_integers,
         "binaries": reader.read_binaries,
     }  # fmt: skip
-    for kind, tokens in _sections(text):
+    for kind, tokens in _lp_sections(text):
         if kind in ("min", "max"):
             reader.draft.sense = kind
         read[kind](tokens)
     return reader.finish(negative_up)
 
 
-def _sections(text: str) -> list[tuple[str, list[Token]]]:
+def _lp_sections(text: str) -> list[tuple[str, list[Token]]]:
     """Return the kinds of sections and their tokens."""
     sections: list[tuple[str, list[Token]]] = []
     ended = False
@@ -209,7 +208,7 @@ class _Expression:
 
 
 @dataclass
-class _Reader:
+class _LpReader:
     draft: Draft = field(default_factory=Draft)
     binaries: list[tuple[Column, Token]] = field(default_factory=list)
 
@@ -231,7 +230,7 @@ class _Reader:
         token = source.take()
         value: Exact = 1
         if token.kind == "number":
-            value = _number(token)
+            value = _number_of(token)
             name = source.peek()
             if name is None or name.kind != "name":
                 out.constant = _plus(out.constant, sign * value)
@@ -242,7 +241,7 @@ class _Reader:
             raise _Wrong(token, "an indicator, which is not linear")
         if token.kind != "name":
             raise _Wrong(token, f"{token.text!r} is no part of a linear term")
-        if _INFINITY.fullmatch(token.text):
+        if INFINITY.fullmatch(token.text):
             raise _Wrong(token, f"{token.text!r} is infinite, which only a bound may be")
         j = self.draft.column_index(token.text)
         out.terms[j] = _plus(out.terms.get(j, 0), sign * value)
@@ -298,7 +297,7 @@ class _Reader:
         goes_on = after is not None and after.line == token.line
         if after is not None and goes_on and not source.at_label() and not source.at_relation():
             raise _Wrong(after, f"{after.text[:40]!r} after the number on the right side")
-        return sign * _number(token)
+        return sign * _number_of(token)
 
     def read_bounds(self, tokens: list[Token]) -> None:
         """Read bounds, one line each."""
@@ -362,7 +361,7 @@ def _plus(a: Exact, b: Exact) -> Exact:
     return simplest(total) if isinstance(total, Fraction) else total
 
 
-def _number(token: Token) -> Exact:
+def _number_of(token: Token) -> Exact:
     try:
         return finite(token.text)
     except ValueError as error:
@@ -374,7 +373,7 @@ def _signed_bound(source: _Source) -> Exact | float | None:
     begin = source.place
     sign = source.sign()
     token = source.peek()
-    if token is None or not (token.kind == "number" or _INFINITY.fullmatch(token.text)):
+    if token is None or not (token.kind == "number" or INFINITY.fullmatch(token.text)):
         source.place = begin
         return None
     source.take()

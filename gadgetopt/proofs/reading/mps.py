@@ -23,7 +23,7 @@ from gadgetopt.proofs.reading.mps_lines import (
 from gadgetopt.proofs.reading.text import Unreadable
 
 #: Sections of models that are not linear, or not exactly one model.
-REFUSED = {
+REFUSED_SECTIONS = {
     "SOS", "SOS1", "SOS2", "SETS", "QUADOBJ", "QMATRIX", "QSECTION", "QCMATRIX", "CSECTION",
     "INDICATORS", "GENCONS", "LAZYCONS", "USERCUTS", "PWLOBJ", "PWLNAM", "PWLCON", "SCENARIOS",
     "MULTIOBJ", "BRANCH", "CONSTRAINTS",
@@ -53,15 +53,15 @@ def read_mps(text: str, negative_up: NegativeUp = "refused") -> NamedModel:
         If it is no mixed-integer linear program, or is one that solvers read differently.
     """
     try:
-        free = _Reader(FREE).read(text, negative_up)
+        free = _MpsReader(FREE).read(text, negative_up)
     except OtherLayout as error:
         try:
-            return _Reader(FIXED).read(text, negative_up)
+            return _MpsReader(FIXED).read(text, negative_up)
         except OtherLayout:
             raise Unreadable(str(error)) from None
     if _has_spaces_in_names(text):
         try:
-            fixed = _Reader(FIXED).read(text, negative_up)
+            fixed = _MpsReader(FIXED).read(text, negative_up)
         except Unreadable:
             return free
         if fixed != free:
@@ -75,7 +75,7 @@ def _has_spaces_in_names(text: str) -> bool:
 
 
 @dataclass
-class _Reader:
+class _MpsReader:
     """Reads the sections of one file."""
 
     fields: Fields
@@ -110,7 +110,7 @@ class _Reader:
                     return self.draft.named_model(negative_up)
                 if head in parts:
                     parts[head](iter([(number, " ".join(rest))] if rest else lines))
-                elif head in REFUSED:
+                elif head in REFUSED_SECTIONS:
                     raise Unreadable("is not read: the model would not be linear and exact")
                 elif head != "NAME":
                     raise Unreadable("is no section of MPS (they are in capital letters)")

@@ -10,7 +10,7 @@ from gadgetopt.proofs.reading.draft import Draft, DraftRow, NamedModel
 from gadgetopt.proofs.reading.text import Unreadable
 
 #: Segments that make a model more than linear, or that need another solver's functions.
-REFUSED = {
+REFUSED_SEGMENTS = {
     "V": "a shared subexpression", "F": "a function from outside", "L": "a logical constraint",
     "S": "a suffix (special ordered sets come so)",
 }  # fmt: skip
@@ -32,11 +32,11 @@ def read_nl(text: str, columns: Sequence[str] = (), rows: Sequence[str] = ()) ->
     Unreadable
         If it is no mixed-integer linear program.
     """
-    return _Reader(text.split("\n"), columns, rows).read()
+    return _NlReader(text.split("\n"), columns, rows).read()
 
 
 @dataclass
-class _Reader:
+class _NlReader:
     lines: Sequence[str]
     column_names: Sequence[str]
     row_names: Sequence[str]
@@ -55,8 +55,8 @@ class _Reader:
             }  # fmt: skip
             while (line := self.next_line(end=True)) is not None:
                 kind = line[:1]
-                if kind in REFUSED:
-                    raise Unreadable(f"{REFUSED[kind]}, which is not read")
+                if kind in REFUSED_SEGMENTS:
+                    raise Unreadable(f"{REFUSED_SEGMENTS[kind]}, which is not read")
                 if kind not in segments:
                     raise Unreadable(f"{line[:20]!r} is no segment of an .nl file")
                 segments[kind](line[1:])

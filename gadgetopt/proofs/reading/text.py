@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, cast
 
-#: Most bytes of a file's text: a few packed bytes may stand for more than memory holds.
-MOST_BYTES = 2 * 10**9
+from gadgetopt.proofs.files import MOST_BYTES
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _FOREIGN_SPACE = re.compile(r"[^\S\x00-\x7f]")
@@ -31,10 +30,10 @@ def text_of(path: Path) -> str:
     OSError
         If it cannot be read.
     """
-    return decoded(unpacked(path))
+    return decoded(unpacked_bytes(path))
 
 
-def unpacked(path: Path) -> bytes:
+def unpacked_bytes(path: Path) -> bytes:
     """Return the bytes of a file, unpacked if it ends in .gz or .bz2.
 
     Raises

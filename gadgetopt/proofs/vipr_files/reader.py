@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Terms = dict[int, Fraction]
 SIGNS = {"G": 1, "E": 0, "L": -1}
 #: Largest power of ten in a number: a few characters may stand for millions of digits.
-MOST_DIGITS = 4300
+LARGEST_POWER = 4300
 #: Limits that no honest proof comes near: binary digits of a sum's denominator, and entries of
 #: lines that are added up, where an assumption that is kept counts as `KEPT` of them.
-MOST_BITS, MOST_STEPS, KEPT = 200_000, 10**9, 50
+MOST_BITS_OF_SUMS, MOST_ENTRIES, KEPT = 200_000, 10**9, 50
 
 
 class Line(NamedTuple):
@@ -60,7 +60,7 @@ def proved_by_vipr(model: Model, lines: Iterable[str]) -> Fraction | None:
         If the file is no proof, or one about another model.
     """
     try:
-        return _Reader(model, _words(lines)).read()
+        return _ViprReader(model, _words(lines)).read()
     except (LookupError, StopIteration, ZeroDivisionError) as error:
         raise ValueError(f"is no VIPR file: {error!r}") from None
 
@@ -74,7 +74,7 @@ def _words(lines: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-class _Reader:
+class _ViprReader:
     def __init__(self, model: Model, words: Iterator[str]):
         self.model = model
         self.words = words
@@ -281,7 +281,7 @@ class _Reader:
     def _spend(self, steps: int) -> None:
         """Count what a proof costs, so that a small file cannot keep the reader for ever."""
         self.steps += steps
-        if self.steps > MOST_STEPS:
+        if self.steps > MOST_ENTRIES:
             raise ValueError("takes longer than any honest proof")
 
     def _put(self, number: int, line: Line) -> None:
@@ -344,14 +344,14 @@ class _Reader:
     def _number(self) -> Fraction:
         word = next(self.words)
         _, _, power = word.lower().partition("e")
-        if power and abs(int(power)) > MOST_DIGITS:
+        if power and abs(int(power)) > LARGEST_POWER:
             raise ValueError(f"a number of too many digits: {word[:20]!r}")
         return Fraction(word)
 
 
 def _short(number: Fraction) -> Fraction:
     """Return a number, unless sums have made its denominator very long."""
-    if number.denominator.bit_length() > MOST_BITS:
+    if number.denominator.bit_length() > MOST_BITS_OF_SUMS:
         raise ValueError("numbers of too many digits")
     return number
 

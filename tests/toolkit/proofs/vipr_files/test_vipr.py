@@ -344,7 +344,7 @@ def test_denominators_do_not_grow_with_the_lines_that_are_added():
 
 
 def test_assumptions_do_not_pile_up(monkeypatch):
-    monkeypatch.setattr(reader, "MOST_STEPS", 10**5)
+    monkeypatch.setattr(reader, "MOST_ENTRIES", 10**5)
     count = 200
     asked = [f"a{k} G {k} 1 0 1 {{ asm }} -1" for k in range(count)]
     first = next(int(line.split()[1]) for line in FILE if line.startswith("CON"))
