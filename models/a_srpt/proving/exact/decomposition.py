@@ -18,8 +18,8 @@ r"""The exact method for (F): the pool first, its servers next, both together on
    (`cluster_exhaustion`).
 
 Bounds of prices and of states have certificates, and so have those of step 5 where schedules are
-few; others are a solver's word. Instances that are too large for this get a schedule of A-SRPT and
-the bound of the prices.
+few; others are a solver's word. Instances that are too large for this get the best schedule and
+bound of the methods that scale (`at_scale`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.numbers.tolerance import round_up
-from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
@@ -39,19 +38,17 @@ from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...baselines.policies import spwf
 from ...formulations.cp_model import ScheduleModel
-from ...heuristics.a_srpt_workload import a_srpt_workload
 from ...instance import ASrptInstance
 from ...relaxations import Pool, pool_of
 from ...subproblems.configurations import Configurations
 from ...subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..bounds.outcome import step_proof
-from ..bounds.price import price_bound
 from ..certificate.check import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
 from ..certificate.cluster_exhaustion import none_cheaper
 from ..certificate.price_checks import StepPrices
 from ..certificate.start_costs import better_starts
+from .at_scale import best_at_scale
 from .pool_program import first_steps, price_ticks, solve_program, ticks_of
 from .pool_search import pool_schedule
 from .pool_states import MOST_STATES as MOST_POOL_STATES
@@ -60,8 +57,6 @@ from .server_assignment import servers_for
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
 MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
-#: Jobs of which a greedy schedule is never cut short: it takes about a second.
-MOST_UNTIMED = 10_000
 #: Jobs of which CP-SAT is asked for the pool's optimum first, and for how many seconds.
 FEW_JOBS, FEW_JOBS_S = 22, 1.0
 #: States of the pool that are looked at before its prices are the best.
@@ -91,7 +86,7 @@ def decomposition(
         Searches for a schedule of the pool; fewer if the prices leave few starts after one.
     """
     if len(instance.jobs) > MOST_JOBS:
-        return _at_scale(instance, limits, rng)
+        return best_at_scale(instance, limits, rng)
     search: Search[Schedule] = Search("min", limits)
     try:
         configurations = Configurations(instance, MOST_CONFIGURATIONS)
@@ -99,7 +94,7 @@ def decomposition(
         with search.interruptible():
             run.solve(annealings)
     except ModelRefused:
-        return _at_scale(instance, search.clock.limits(), rng)
+        return best_at_scale(instance, search.clock.limits(), rng)
     solution = None if search.best is None else search.best.solution(configurations)
     return search.outcome(solution, closed_by=run.step)
 
@@ -389,25 +384,3 @@ class _Decomposition:
             for w, end in zip(self.pool.weight, model.end, strict=True)
         )
         self._offer(Schedule(cost, np.array(starts), rows))
-
-
-def _at_scale(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the schedule of A-SRPT by workload and the bound of the prices.
-
-    If half of the time is too short for it, the schedule is that of SPWF, which takes less; up to
-    `MOST_UNTIMED` jobs it is simulated to its end.
-    """
-    clock = Clock(limits)
-    with clock.phase("schedule"):
-        schedule = a_srpt_workload(instance, clock.limits(0.5), rng)
-        if schedule.solution is None:
-            small = len(instance.jobs) <= MOST_UNTIMED
-            schedule = spwf(instance, Limits() if small else clock.limits(0.7), rng)
-            schedule.limit_hit = "time_s"
-    with clock.phase("prices"):
-        bound = price_bound(instance, clock.limits())
-    schedule.certificate = bound.certificate
-    schedule.limit_hit = schedule.limit_hit or bound.limit_hit
-    schedule.phases_s = clock.phases_s
-    schedule.notes = {**schedule.notes, "closed_by": "too large for the exact steps"}
-    return schedule

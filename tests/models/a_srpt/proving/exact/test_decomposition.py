@@ -8,8 +8,12 @@ import pytest
 from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.data.generate.presets import paper, pool, quickstart
 from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.heuristics.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
+from gadgetopt.models.a_srpt.proving.bounds.price_guided import price_guided
+from gadgetopt.models.a_srpt.proving.bounds.server_price import server_price_bound
 from gadgetopt.models.a_srpt.proving.certificate import start_costs
+from gadgetopt.models.a_srpt.proving.certificate.check import check_bound
 from gadgetopt.models.a_srpt.proving.certificate.start_costs import better_starts
 from gadgetopt.models.a_srpt.proving.exact import decomposition as module
 from gadgetopt.models.a_srpt.proving.exact import pool_program
@@ -96,7 +100,7 @@ def test_bounds_and_schedules_of_short_runs_enclose_the_optimum():
 def test_large_instances_get_a_schedule_and_a_certificate():
     instance = paper(np.random.default_rng(0), jobs=450, servers=16)
     document = Document(PROBLEM, "instance", "drawn", instance)
-    result = solve(document, "decomposition", Limits(time_s=20))
+    result = solve(document, "decomposition", Limits(time_s=4))
     assert result.status is Status.FEASIBLE
     assert result.certificate is not None
     assert result.bound <= result.objective
@@ -109,6 +113,29 @@ def test_large_instances_get_a_schedule_in_hardly_any_time(time_s):
     result = solve(document, "decomposition", Limits(time_s=time_s))
     assert (result.status, result.limit_hit) == (Status.FEASIBLE, "time_s")
     assert result.bound is None or result.bound <= result.objective
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_large_instances_are_closed_where_prices_close_them(seed):
+    instance = paper(np.random.default_rng(seed), jobs=40)
+    found = run(instance, Limits(time_s=60))
+    assert found.notes["closed_by"] == "too large for the exact steps"
+    assert found.claimed_objective == found.dual_bound == check_bound(instance, found.certificate)
+    assert found.claimed_objective == evaluate(instance, found.solution).objective
+    assert found.limit_hit is None
+
+
+def test_what_large_instances_get_is_no_worse_than_any_method_that_scales():
+    instance = paper(np.random.default_rng(2), jobs=60, servers=8)
+    found = run(instance, Limits(time_s=3))
+    assert found.notes["closed_by"] == "too large for the exact steps"
+    guided = price_guided(instance, Limits(time_s=60), np.random.default_rng(0))
+    online = a_srpt_workload(instance, Limits(time_s=60), np.random.default_rng(0))
+    parts = server_price_bound(instance, Limits(time_s=60))
+    for schedule in (guided, online):
+        assert found.claimed_objective <= evaluate(instance, schedule.solution).objective
+    for bound in (guided, parts):
+        assert found.dual_bound >= check_bound(instance, bound.certificate)
 
 
 def test_the_starts_that_prices_leave_hold_every_better_schedule():

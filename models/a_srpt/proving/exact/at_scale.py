@@ -1,0 +1,97 @@
+"""Instances that are too large for the exact steps: the best schedule and bound of all methods.
+
+1. A schedule by `a_srpt_workload`, which takes a second for thousands of jobs; by SPWF, which takes
+   less, if half of the time is too short for it.
+2. `price_guided`: a better schedule, and the prices of GPU-time as a bound.
+3. `server_price_bound`, which is higher where jobs leave fragments on servers.
+4. Annealing of the order of the best schedule, again and again, as long as there is time.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.compiled import slow_note
+from gadgetopt.search.state import Search
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...baselines.policies import spwf
+from ...evaluate import evaluate
+from ...heuristics.a_srpt_workload import a_srpt_workload
+from ...heuristics.order_annealing import ServerLists
+from ...instance import ASrptInstance, ASrptSolution
+from ...subproblems.mapper import Mapper
+from ..bounds.price import price_bound
+from ..bounds.price_guided import price_guided
+from ..bounds.server_price import server_price_bound
+from ..certificate.check import ASrptCertificate, check_bound
+
+#: Jobs of which a greedy schedule is never cut short: it takes about a second.
+MOST_UNTIMED = 10_000
+#: Jobs above which steps 2 to 4 take longer than they are worth, and one bound of prices is all.
+MOST_SEARCHED = 5_000
+#: Steps of the first annealing of step 4; each one after has twice as many.
+FIRST_STEPS = 160_000
+#: Its first temperature, as a part of the mean wait.
+HOT = 0.03
+
+
+def best_at_scale(
+    instance: ASrptInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return the best schedule and the best bound of all methods that scale."""
+    search: Search[ASrptSolution] = Search("min", limits)
+    with search.interruptible():
+        _first_schedule(instance, search, rng)
+        if len(instance.jobs) > MOST_SEARCHED or search.clock.expired:
+            _take(instance, search, price_bound(instance, search.clock.limits()))
+        else:
+            _search(instance, search, rng)
+    return search.outcome(search.best, closed_by="too large for the exact steps", **slow_note())
+
+
+def _first_schedule(
+    instance: ASrptInstance, search: Search[ASrptSolution], rng: np.random.Generator
+) -> None:
+    clock = search.clock
+    with clock.phase("schedule"):
+        found = a_srpt_workload(instance, clock.limits(0.5), rng)
+        if found.solution is None:
+            small = len(instance.jobs) <= MOST_UNTIMED
+            found = spwf(instance, Limits() if small else clock.limits(0.7), rng)
+    _take(instance, search, found)
+
+
+def _search(
+    instance: ASrptInstance, search: Search[ASrptSolution], rng: np.random.Generator
+) -> None:
+    """Take steps 2 to 4 until the search is over."""
+    clock = search.clock
+    with clock.phase("price_guided"):
+        _take(instance, search, price_guided(instance, clock.limits(), rng))
+    if not search.over:
+        with clock.phase("server prices"):
+            _take(instance, search, server_price_bound(instance, clock.limits()))
+    lists, steps = ServerLists(instance, Mapper(instance, "best_of")), FIRST_STEPS
+    with clock.phase("annealing"):
+        while not search.over:
+            assert search.best is not None
+            jobs = sorted(search.best.jobs, key=lambda job: job.start_microtick)
+            order = np.array([job.job for job in jobs], dtype=np.int64)
+            whole, order = lists.anneal(order, steps, HOT, rng, clock)
+            value = Fraction(whole, instance.weight_scale)
+            if value < search.value:
+                search.offer(value, lists.solution(order))
+            steps *= 2
+
+
+def _take(instance: ASrptInstance, search: Search[ASrptSolution], found: MethodOutcome) -> None:
+    """Take the schedule and the bound that a method found."""
+    if isinstance(found.solution, ASrptSolution):
+        value = evaluate(instance, found.solution).objective
+        if value is not None:
+            search.offer(value, found.solution)
+    if isinstance(found.certificate, ASrptCertificate):
+        search.prove(check_bound(instance, found.certificate), found.certificate)
