@@ -7,6 +7,7 @@ from Pyomo itself get doubles (`gadgetopt.solvers.through_pyomo.doubles`).
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
@@ -21,6 +22,19 @@ def know_fractions() -> None:
 
         if Fraction not in native_numeric_types:
             RegisterNumericType(Fraction)
+
+
+def spare_statistics() -> None:
+    """Keep Pyomo from importing all of `scipy.stats` as soon as anyone imports a part of scipy.
+
+    That is half the time in which a formulation is loaded, and nobody here needs it. Pyomo still
+    imports it where it reads it itself. No use once scipy is there: Pyomo then does so at once.
+    """
+    if "scipy" not in sys.modules:
+        from pyomo.common import dependencies
+
+        with contextlib.suppress(AttributeError):  # a Pyomo that does not do it
+            dependencies.DeferredImportCallbackFinder._callbacks.pop("scipy", None)
 
 
 def coefficient(x: Number) -> int | Fraction:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gadgetopt.numbers.pyomo_numbers import know_fractions
+from gadgetopt.numbers.pyomo_numbers import know_fractions, spare_statistics
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +25,7 @@ class Reference:
 
     def resolve(self) -> Any:
         """Import the module and return its attribute."""
+        spare_statistics()
         module, _, attribute = self.target.partition(":")
         found = getattr(importlib.import_module(f".{module}", self.package), attribute)
         know_fractions()

@@ -31,6 +31,16 @@ def test_importing_the_solver_layer_loads_no_solver():
     assert done.stdout == "[]\n", done.stderr
 
 
+def test_a_formulation_in_highs_loads_no_statistics(root):
+    done = run(
+        "import sys, gadgetopt\n"
+        f"tiny = gadgetopt.read({str(root / 'instances/quickstart/parallel_machines.json')!r})\n"
+        "print(gadgetopt.solve(tiny, 'assignment@highs').status)\n"
+        "print([m for m in ('pyomo.core', 'scipy.sparse', 'scipy.stats') if m in sys.modules])"
+    )
+    assert done.stdout == "optimal\n['pyomo.core', 'scipy.sparse']\n", done.stderr
+
+
 def test_missing_scip_names_the_extra():
     # None in sys.modules is how Python itself marks a module that cannot be imported.
     done = run(
