@@ -188,13 +188,28 @@ def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
 
 
 def _add_values(values: Ints, modes: Sequence[tuple[int, Ints]]) -> None:
-    """Set V(f) for f >= 1, shape (work + 1, tables), from rates and prices of modes."""
-    # So many values follow from those before them, all at once.
-    slowest = min(phi for phi, _ in modes)
-    for begin in range(1, len(values), slowest):
-        f = np.arange(begin, min(begin + slowest, len(values)))
-        ways = [price + values[np.maximum(f - phi, 0)] for phi, price in modes]
-        values[f] = np.min(ways, axis=0)
+    """Set V(f) for f >= 1, shape (work + 1, tables), from rates and prices of modes.
+
+    One rate phi with its price v after the other: n slots of it leave f - n phi to those before,
+    whose values V' are known, so that V(f) = min_n (n v + V'(f - n phi)). Along f, f + phi, ...
+    this is the price of the slots so far plus the least of V' less them.
+    """
+    work, tables = len(values) - 1, values.shape[1]
+    cheapest: dict[int, Ints] = {}
+    for phi, price in modes:
+        cheapest[phi] = np.minimum(price, cheapest.get(phi, price))
+    for k, (phi, price) in enumerate(cheapest.items()):
+        slots = -(-work // phi)
+        prices = np.arange(slots + 1)[:, None, None] * price
+        # Row 0 has f <= 0, which is worth nothing; row i has f from (i - 1) phi + 1 to i phi.
+        rows = np.zeros((slots + 1, phi, tables), dtype=np.int64)
+        at_work = rows.reshape(-1, tables)[phi : phi + work]
+        if k:
+            at_work[:] = values[1:]
+            rows -= prices
+            np.minimum.accumulate(rows, axis=0, out=rows)
+        rows += prices
+        values[1:] = at_work
 
 
 def _per_slot(modes: Modes, table: Ints) -> Ints:
