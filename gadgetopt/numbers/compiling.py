@@ -45,8 +45,8 @@ def compiling_s() -> float:
 
 
 def is_compiling() -> bool:
-    """Return True if the calling thread is at work on a loop."""
-    return bool(getattr(_here, "compiling", False))
+    """Return True if the calling thread compiles a loop or reads one."""
+    return bool(getattr(_here, "at_work", False))
 
 
 @contextmanager
@@ -103,6 +103,7 @@ def follow_numba() -> None:
                 _begin_compiling()
             elif not global_compiler_lock.is_locked():
                 _here.since, _here.compiling = time.perf_counter(), False
+                _here.at_work = True
                 tell("reading")
 
         def on_end(self, event: Any) -> None:
@@ -125,5 +126,6 @@ def _end() -> None:
     with _adding:
         _spent.seconds += now - max(_here.since, _spent.until)
         _spent.until = now
-    compiled, _here.compiling = _here.compiling, False  # an alarm rings again from now on
+    compiled, _here.compiling = _here.compiling, False
+    _here.at_work = False  # an alarm rings again from now on
     tell("compiled" if compiled else "read", now - _here.since)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
@@ -18,11 +19,19 @@ from gadgetopt.system.result import Limits
 #: module was being imported.
 AGAIN_S = 2.0
 
+#: Seconds, or part of its time, that work without a clock may take beyond it.
+LATE_S, LATE_PART = 0.5, 0.1
+
 #: The least time that a timer can be set to; 0 would switch it off.
 LEAST_S = 1e-3
 
 #: Where Python's import machinery says that its code comes from.
 IMPORTING = "<frozen importlib._bootstrap>"
+
+
+def late(time_s: float | None) -> float:
+    """Return the seconds after which work without a clock is ended that should take so long."""
+    return math.inf if time_s is None else time_s + max(LATE_S, LATE_PART * time_s)
 
 
 class TimeUp(KeyboardInterrupt):

@@ -15,6 +15,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.search.alarm import TimeUp, ended_after, late
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts, row_without_integers
 from gadgetopt.solvers.exact_optimum.cost_steps import size_beyond_doubles, with_less_claimed
@@ -63,7 +64,10 @@ def solve_linear(
     """Compile a model, solve it, check the incumbent and load it into the model's variables."""
     start = time.perf_counter()
     try:
-        form = compile_model(model)
+        with ended_after(late(limits.time_s)):
+            form = compile_model(model)
+    except TimeUp:
+        return not_compiled(time.perf_counter() - start)
     except TriviallyInfeasibleError as error:
         phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
         return SolverOutcome(Status.INFEASIBLE, reason=str(error), phases_s=phases)
@@ -124,6 +128,12 @@ def solve_form(
     outcome.phases_s = {"pass": passed, "solve": time.perf_counter() - start - passed}
     outcome.form = form
     return outcome
+
+
+def not_compiled(seconds: float) -> SolverOutcome:
+    """Return the outcome of a model that took so long to compile that the time is up."""
+    phases = {"compile": seconds, "pass": 0.0, "solve": 0.0}
+    return SolverOutcome(Status.NO_SOLUTION, limit_hit="time_s", phases_s=phases)
 
 
 def _with_basis_of_highs(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gadgetopt.errors import InputError, ModelRefused, failure, in_words
 from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
-from gadgetopt.search.alarm import TimeUp, ended_after
+from gadgetopt.search.alarm import TimeUp, ended_after, late
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
@@ -46,8 +46,6 @@ OF_METHODS = 0.025, 0.5
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
-#: Seconds, or part of its time, that a method or the building of a model may take beyond it.
-LATE_S, LATE_PART = 0.5, 0.1
 #: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
 WORTH_S = 0.25
 
@@ -318,7 +316,7 @@ def _certificates(
     """
     tell(f"running {name}")
     begin, time_s = time.perf_counter(), max(0.0, left_s())
-    with ended_after(_late(time_s)) as alarm:
+    with ended_after(late(time_s)) as alarm:
         run = solve(document, name, Limits(time_s=time_s))
     certificate, bound = run.certificate, run.bound
     if bound is not None and certificate is not None and run.bound_voucher is Voucher.VERIFIED:
@@ -337,11 +335,6 @@ def _certificates(
         raise KeyboardInterrupt
 
 
-def _late(time_s: float) -> float:
-    """Return the seconds after which what looks at no clock is ended that should take so long."""
-    return time_s + max(LATE_S, LATE_PART * time_s)
-
-
 def _proofs(
     document: Document,
     name: str,
@@ -351,7 +344,7 @@ def _proofs(
 ) -> Iterator[Proved | None]:
     """Yield proofs of a bound on one formulation, and None after each round of the search."""
     tell(f"building {name}")
-    with ended_after(_late(max(0.0, left_s()))):
+    with ended_after(late(max(0.0, left_s()))):
         form = compiled_formulation(document.problem, document.data, name)
     yield from proofs_of_form(document.problem, name, form, target, left_s, tell)
 
@@ -380,7 +373,7 @@ def proofs_of_form(
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import TreeProof, bounds_proof
 
-    with ended_after(_late(max(0.0, left_s()))):
+    with ended_after(late(max(0.0, left_s()))):
         model = exact_model(form)
     least = model.least(simplest_rational(target))
     begin = time.perf_counter()

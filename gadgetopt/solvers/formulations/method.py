@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.tolerance import Number, as_double
+from gadgetopt.search.alarm import TimeUp, ended_after
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_number
@@ -41,9 +42,12 @@ def solve_formulation(
         Further options of the solver, as `gadgetopt.solvers.formulations.options` reads them.
     """
     clock = Clock(limits)
-    with clock.phase("build"):
-        model = built(formulation, instance)
-    if clock.expired:  # building cannot be interrupted, but the solve can be skipped
+    try:
+        with clock.phase("build"), ended_after(clock.left_s):
+            model = built(formulation, instance)
+    except TimeUp:
+        return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
+    if clock.expired:  # where there is no alarm
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
     solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng), options=options)
     # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and

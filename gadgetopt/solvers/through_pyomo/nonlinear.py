@@ -19,9 +19,11 @@ from pyomo.core.expr.visitor import identify_variables
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.search.alarm import TimeUp, ended_after, late
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.compiler import CONSTANT_TOLERANCE, TriviallyInfeasibleError
 from gadgetopt.solvers.constant import with_constant
+from gadgetopt.solvers.linear import not_compiled
 from gadgetopt.solvers.outcome import NAMES, SolverOutcome, with_honest_bound
 from gadgetopt.solvers.recheck import (
     FEASIBILITY_TOLERANCE,
@@ -77,7 +79,10 @@ def solve_nonlinear(
     """
     start, clock = time.perf_counter(), Clock(limits)
     try:
-        program = Program.of(model)
+        with ended_after(late(limits.time_s)):
+            program = Program.of(model)
+    except TimeUp:
+        return not_compiled(clock.elapsed_s)
     except TriviallyInfeasibleError as error:
         return SolverOutcome(Status.INFEASIBLE, reason=str(error))
     if warm_start:

@@ -52,6 +52,13 @@ def test_a_compilation_that_has_ended_holds_up_no_alarm():
         time.sleep(10)
 
 
+def test_no_alarm_rings_within_numba_which_swallows_it():
+    at_work = []
+    with compiling.listening(lambda *_: at_work.append(compiling.is_compiling())):
+        new_loop()(np.arange(4.0))
+    assert at_work == [True, True, False]  # reading, compiling, compiled
+
+
 def test_listeners_hear_of_a_compilation_once_whatever_it_compiles_on_the_way():
     loop, heard = new_loop(), []
     with compiling.listening(lambda event, seconds: heard.append((event, seconds))):

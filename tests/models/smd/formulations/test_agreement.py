@@ -1,5 +1,7 @@
 """The models and exact methods against brute force, and against each other."""
 
+import time
+
 import numpy as np
 import pytest
 from calling import called
@@ -255,3 +257,14 @@ def test_one_bundle_of_many_units_is_left_to_the_core():
     outcome = exact(instance, LIMITS)
     assert [given.admit for given in outcome.solution.jobs].count(True) == 1
     assert outcome.formulation != "dynamic_program"
+
+
+def test_the_proof_of_an_optimum_ends_with_the_time():
+    # The pairs of 400 jobs that gain enough are listed in exact arithmetic, for half a minute.
+    generator = np.random.default_rng(1)
+    large = paper(generator, jobs=400, charging="used", overlap="priority")
+    began = time.process_time()
+    outcome = exact(large, Limits(time_s=2.0))
+    assert time.process_time() - began < 6
+    assert outcome.claimed_objective is not None
+    assert outcome.dual_bound is not None

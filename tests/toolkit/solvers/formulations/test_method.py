@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -50,9 +52,9 @@ def problem(build, worth, error=Fraction(0)):
     )
 
 
-def run(given, backend="highs"):
+def run(given, backend="highs", time_s=None):
     document = Document(given, "instance", "small", KNAPSACK)
-    return solve(document, f"plain@{backend}", Limits(), 0)
+    return solve(document, f"plain@{backend}", Limits(time_s), 0)
 
 
 @pytest.mark.parametrize("backend", ["highs", "cpsat"])
@@ -77,3 +79,31 @@ def test_a_decision_worse_than_the_claim_is_an_error_all_the_same():
 def test_exact_duals_verify_the_bound_of_a_model_without_variables():
     result = run(problem(constant, WORTH, Fraction(1, 10**12)))
     assert result.bound_voucher is Voucher.VERIFIED
+
+
+def slow_to_build(_instance):
+    time.sleep(60)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+def test_the_building_of_a_model_ends_with_the_time():
+    began = time.perf_counter()
+    result = run(problem(slow_to_build, 1), time_s=0.2)
+    assert time.perf_counter() - began < 30
+    assert (result.status, result.limit_hit) == (Status.NO_SOLUTION, "time_s")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+@pytest.mark.parametrize("compiler", ["linear.compile_model", "through_pyomo.nonlinear.Program.of"])
+def test_the_compiling_of_a_model_ends_soon_after_the_time(compiler, monkeypatch):
+    def build(instance):
+        m = constant(instance)
+        m.x = pyo.Var(bounds=(0, 1))
+        m.row = pyo.Constraint(expr=(m.x**2 if "nonlinear" in compiler else m.x) <= 1)
+        return m
+
+    monkeypatch.setattr(f"gadgetopt.solvers.{compiler}", lambda model: time.sleep(60))
+    began = time.perf_counter()
+    result = run(problem(build, 1), "scip", 0.2)
+    assert time.perf_counter() - began < 30
+    assert (result.status, result.limit_hit) == (Status.NO_SOLUTION, "time_s")
