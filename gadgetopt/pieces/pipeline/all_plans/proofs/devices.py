@@ -70,7 +70,27 @@ class Register(Generic[Value]):
         return known
 
 
-class SingleGpus:
+class EqualStates:
+    """What of states is compared where one only replaces its equals."""
+
+    def ground(self, state: State) -> Any:
+        """Return what is compared of a state besides the number of its last stage's GPUs."""
+        return state
+
+    def family(self, ground: Any) -> Any:
+        """Return what is equal of all grounds that may replace each other; hashable."""
+        return ground
+
+    def may_replace(self, ground: Any, other: Any) -> bool:
+        """Return True if, with as many GPUs of the last stage, one ground serves for another.
+
+        What can follow on the GPUs of the other one can also follow here, with as many GPUs for
+        each stage and no time longer, and neither if the last stage has more GPUs.
+        """
+        return bool(ground == other)
+
+
+class SingleGpus(EqualStates):
     """GPUs with any bandwidths: each is a group and a class of its own.
 
     Parameters
@@ -125,7 +145,7 @@ class SingleGpus:
         return min(self.cluster.bandwidth(u, v) for u in some for v in others if u != v)
 
 
-class Machines:
+class Machines(EqualStates):
     """A cluster of two levels: each machine is a group, and its class is its speed.
 
     Parameters
@@ -220,6 +240,14 @@ class MergingMachines(Machines):
     machines, with as many GPUs, those are left out after which the free GPUs are those of another
     one, some machines of which were divided: the stages that follow fit there too, GPU by GPU, and
     take no longer.
+
+    For the same reason a state may replace another one: its free GPUs are those of the other one
+    with some machines joined; where the other's last stage has a machine with free GPUs to itself,
+    these GPUs are, joined or not, in the machine that the last stage here has to itself; and that
+    stage has no fewer GPUs. Let each GPU of the other stand for one of this state. Stages in
+    one machine are still in one, so no AllReduce is longer. All GPUs of two stages in one machine
+    still are, and a transfer from a last stage with more GPUs is never longer: it moves a part of
+    1, of 1 / min(last, r), or of 1 / (last r).
     """
 
     def known(self, count: int, r: int) -> int:
@@ -238,6 +266,24 @@ class MergingMachines(Machines):
         sizes = tuple(sorted((free for _, free, _ in groups), reverse=True))
         for r, left in left_by_stages_across(sizes):
             yield self.made(state, (r,), 0, False, State(left, self.known(r, r)))
+
+    def ground(self, state: State) -> Any:
+        """Return machines with free GPUs, the last stage's own negated, and free GPUs of all."""
+        own = max((free for _, free, here in state.groups if here), default=0)
+        return len(state.groups), -own, tuple(free for _, free, _ in state.groups)
+
+    def family(self, ground: Any) -> Any:
+        """Return how many GPUs are free."""
+        return sum(ground[2])
+
+    def may_replace(self, ground: Any, other: Any) -> bool:
+        """Return True if the other's machines are this one's, some divided, the own one too."""
+        (_, own, sizes), (_, others_own, parts) = ground, other
+        if others_own:
+            if -own < -others_own:
+                return False
+            sizes, parts = without(sizes, -own, -others_own), without(parts, -others_own)
+        return divided(parts, sizes)
 
 
 def devices_of(instance: PipelineInstance) -> SingleGpus | Machines:
@@ -299,6 +345,14 @@ def left_by_stages_across(sizes: tuple[int, ...]) -> list[tuple[int, tuple[Group
             if not any(divided(left, other) for other in better if len(other) < len(left))
         ]
     return kept
+
+
+def without(sizes: tuple[int, ...], size: int, some: int | None = None) -> tuple[int, ...]:
+    """Return sizes without some GPUs of one machine of a size, or without all of them."""
+    left = list(sizes)
+    left.remove(size)
+    left.append(0 if some is None else size - some)
+    return tuple(sorted(filter(None, left), reverse=True))
 
 
 @cache

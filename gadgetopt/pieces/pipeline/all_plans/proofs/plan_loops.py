@@ -1,6 +1,6 @@
-"""The inner loop of the check of a proof about all plans, in 64-bit whole numbers.
+"""The inner loops of the check of a proof about all plans, in 64-bit whole numbers.
 
-It belongs to the check and to nothing else. It indexes by `rows[i][j]`, so the same source runs
+They belong to the check and to nothing else. They index by `rows[i][j]`, so the same source runs
 compiled on arrays and as plain Python on lists.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.compiled import compiled, part_of_loops
 
 
 @compiled
@@ -32,7 +32,7 @@ def extended(
     Parameters
     ----------
     layer, head, tail, passing : int
-        Layers done, and the numbers of `plans.Partial`.
+        Layers done, and the numbers of `steps.Row`.
     below : int
         Ticks.
     full_duplex, overlapping : bool
@@ -94,3 +94,65 @@ def extended(
             row[0], row[1], row[2], row[3], row[4] = c, end, new_head, new_tail, new_passing
             count += 1
     return count, least
+
+
+@part_of_loops
+def as_good(row: Any, better: Any, begin: int, end: int, first: Any, after: Any, rows: Any) -> int:
+    """Return the first row of better grounds without a larger number, -1 if there is none.
+
+    Parameters
+    ----------
+    row : sequence of int, shape (5,)
+    better : sequence of int
+        Grounds; those from `begin` to `end` are looked at.
+    first, after : sequence of int
+        The first row of each ground, and the next one of the same; -1 if there is none.
+    rows : rows of int, shape (any, 5)
+    """
+    for x in range(begin, end):
+        k = first[better[x]]
+        while k >= 0:
+            other = rows[k]
+            if (
+                other[0] <= row[0]
+                and other[1] <= row[1]
+                and other[2] <= row[2]
+                and other[3] <= row[3]
+                and other[4] <= row[4]
+            ):
+                return int(k)
+            k = after[k]
+    return -1
+
+
+@compiled
+def first_as_good(row: Any, better: Any, first: Any, after: Any, rows: Any) -> int:
+    """Return the first row of better grounds without a larger number (`as_good`), or -1."""
+    return as_good(row, better, 0, len(better), first, after, rows)
+
+
+@compiled
+def first_of_each(
+    rows: Any, grounds: Any, starts: Any, better: Any, first: Any, after: Any, found: Any
+) -> None:
+    """Write for each row one before it that is as good and has none itself, or the row.
+
+    Parameters
+    ----------
+    rows : rows of int, shape (any, 5)
+    grounds : sequence of int
+        The ground of each row.
+    starts, better : sequence of int
+        Those that may replace ground g: from `better[starts[g]]` to before `better[starts[g + 1]]`.
+    first, after : sequence of int
+        All -1; filled as `as_good` takes them.
+    found : sequence of int
+        Filled.
+    """
+    for i in range(len(rows)):
+        ground = grounds[i]
+        k = as_good(rows[i], better, starts[ground], starts[ground + 1], first, after, rows)
+        if k < 0:
+            after[i], first[ground] = first[ground], i
+            k = i
+        found[i] = k

@@ -65,7 +65,7 @@ class Table(Generic[Value]):
         """The rows of all values so far, and room for more."""
         lists = self.lists
         size = len(lists)
-        if size > len(self._array) or not size:
+        if size > len(self._array) or not self._filled:
             shape = (len(lists[0]), len(lists[0][0])) if lists else (1, 1)
             self._array = np.zeros((2 * size + 1, *shape), dtype=np.int64)
             self._filled = 0

@@ -8,7 +8,12 @@ from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.proofs import devices
-from gadgetopt.pieces.pipeline.all_plans.proofs.devices import MergingMachines, devices_of, divided
+from gadgetopt.pieces.pipeline.all_plans.proofs.devices import (
+    MergingMachines,
+    State,
+    devices_of,
+    divided,
+)
 from gadgetopt.pieces.pipeline.cluster import MatrixCluster, TwoLevelCluster
 from gadgetopt.pieces.pipeline.communication import allreduce_factor, transfer_factor
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
@@ -18,7 +23,13 @@ from ...examples import instances, layers
 
 def gone_through(instance):
     """Replicas, speed and AllReduce of each stage, and links, of all sequences of choices."""
-    rules, found = devices_of(instance), set()
+    rules = devices_of(instance)
+    return gone_through_from(rules, rules.start)
+
+
+def gone_through_from(rules, start):
+    """The same of the stages that follow a state."""
+    found = set()
 
     def extend(state, so_far):
         for choice in rules.choices(state):
@@ -28,7 +39,7 @@ def gone_through(instance):
             found.add(longer)
             extend(choice.after, longer)
 
-    extend(rules.start, ())
+    extend(start, ())
     return found
 
 
@@ -90,6 +101,71 @@ def test_machines_of_one_speed_are_merged():
     best = [s for s in every if not any(no_longer(o, s) for o in every if o != s)]
     assert set(best) <= found
     assert len(found) < len(every)
+
+
+#: Machines, and how the bandwidth of a transfer is shared.
+MERGED = [
+    ((2, 2, 1), "pair_slice"),
+    ((3, 2), "min_end"),
+    ((2, 1, 1, 1), "pair_slice"),
+    ((3, 1), "simple"),
+    ((4,), "pair_slice"),
+]
+
+
+@pytest.mark.parametrize(("sizes", "model"), MERGED)
+def test_a_state_that_may_replace_another_takes_no_longer(sizes, model):
+    """Whatever follows the other state, something no longer follows this one."""
+    cluster = TwoLevelCluster(gpus_per_machine=sizes, intra_bytes_per_s=12.0, inter_bytes_per_s=1.0)
+    rules = devices_of(
+        PipelineInstance(
+            layers=layers([1], [1], [1], []), num_microbatches=1, cluster=cluster, comm_model=model
+        )
+    )
+    assert isinstance(rules, MergingMachines)
+    states, waiting = {rules.start}, [rules.start]
+    while waiting:
+        after = {choice.after for choice in rules.choices(waiting.pop())}
+        waiting += after - states
+        states |= after
+    follows = {state: gone_through_from(rules, state) for state in states}
+    replaced = 0
+    for state, other in itertools.permutations(states - {rules.start}, 2):
+        grounds = rules.ground(state), rules.ground(other)
+        if rules.family(grounds[0]) != rules.family(grounds[1]) or state.last < other.last:
+            continue
+        if rules.may_replace(*grounds):
+            replaced += 1
+            for sequence in follows[other]:
+                assert any(no_longer(better, sequence) for better in follows[state])
+    assert replaced
+
+
+def test_what_may_replace_what():
+    rules = devices_of(
+        PipelineInstance(
+            layers=layers([1], [1], [1], []),
+            num_microbatches=1,
+            cluster=TwoLevelCluster(
+                gpus_per_machine=(4, 4, 4), intra_bytes_per_s=12.0, inter_bytes_per_s=1.0
+            ),
+        )
+    )
+
+    def may_replace(one, other):
+        return rules.may_replace(*(rules.ground(State(groups, 1)) for groups in (one, other)))
+
+    joined, apart = ((0, 4, 0),), ((0, 2, 0), (0, 2, 0))
+    assert may_replace(joined, apart)
+    assert not may_replace(apart, joined)
+    # The last stage has a machine to itself: its free GPUs must stay where a transfer is fast.
+    own = ((0, 2, 1), (0, 2, 0))
+    assert may_replace(own, apart)
+    assert not may_replace(apart, own)
+    assert not may_replace(joined, own)
+    assert may_replace(((0, 4, 1),), own)
+    assert may_replace(((0, 3, 1), (0, 1, 0)), ((0, 2, 1), (0, 1, 0), (0, 1, 0)))
+    assert not may_replace(((0, 2, 1), (0, 2, 0)), ((0, 3, 1), (0, 1, 0)))
 
 
 def test_numbers_are_those_of_others_some_of_them_divided():

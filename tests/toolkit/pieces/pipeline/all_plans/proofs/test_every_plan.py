@@ -1,5 +1,6 @@
 """What the check of all plans proves, against brute force."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.pipeline.all_plans.proofs import plans
+from gadgetopt.pieces.pipeline.all_plans.proofs import plans, steps
+from gadgetopt.pieces.pipeline.all_plans.proofs.devices import EqualStates, MergingMachines
 from gadgetopt.pieces.pipeline.all_plans.proofs.every_plan import proved_makespan_s
+from gadgetopt.pieces.pipeline.all_plans.proofs.layers import Closed
 from gadgetopt.pieces.pipeline.all_plans.proofs.plans import Plans
 from gadgetopt.pieces.pipeline.all_plans.proofs.ticks import in_flight, most_ends
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
@@ -62,14 +65,21 @@ def least_head_load_tail(instance, claim_s):
 
 
 @settings(max_examples=60)
-@given(instances(4, 3, 3), st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(8)]))
-def test_no_plan_is_left_out_and_none_is_bounded_by_more_than_it_takes(instance, factor):
+@given(
+    instances(4, 3, 4),
+    st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(8)]),
+    st.sampled_from([0, 1, 20_000]),
+)
+def test_no_plan_is_left_out_and_none_is_bounded_by_more_than_it_takes(instance, factor, first):
+    """Whether or not partial plans are first looked at layer by layer."""
     try:
         least = least_bound_s(instance)
     except ValueError:  # there is no plan
         return
     if least:
-        proved, _ = least_head_load_tail(instance, factor * least)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(plans, "FIRST_PARTIAL_PLANS", first)
+            proved, _ = least_head_load_tail(instance, factor * least)
         assert least * ALMOST <= proved <= least
 
 
@@ -97,13 +107,49 @@ def test_times_of_plans_are_those_of_their_shops(instance):
 
 
 @settings(max_examples=15)
-@given(instances(4, 3, 3))
-def test_compiled_loops_say_the_same(instance):
+@given(instances(4, 3, 3), st.sampled_from([1, 20_000]))
+def test_compiled_loops_say_the_same(instance, first):
     claim = Fraction(instance.num_microbatches * 7)
-    plain = proved_makespan_s(instance, claim)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plans, "MOST_PLAIN", 0)
+        patch.setattr(plans, "FIRST_PARTIAL_PLANS", first)
+        plain = proved_makespan_s(instance, claim)
+        patch.setattr(steps, "MOST_PLAIN", 0)
         assert proved_makespan_s(instance, claim) == plain
+
+
+@settings(max_examples=40)
+@given(instances(4, 2, 4), st.sampled_from([Fraction(1), Fraction(3, 2)]))
+def test_what_is_closed_layer_by_layer_has_no_continuation(instance, factor):
+    """Of all partial plans in all states, one by one, with loops compiled and plain."""
+    below_s = factor * instance.num_microbatches * 6
+    stepping = steps.Steps(instance, below_s)
+    below = math.ceil(below_s / stepping.ticks.unit_s)
+    plain = Closed(stepping, below, 10**6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "MOST_PLAIN", 0)
+        compiled = Closed(stepping, below, 10**6)
+
+    def ends_below(layer, row):
+        found = False
+        for _, end, *longer in stepping.after(layer, row, below).tolist():
+            found |= end == instance.num_layers or ends_below(end, tuple(longer))
+        assert ((layer, row) in plain) <= (not found)
+        assert ((layer, row) in compiled) == ((layer, row) in plain)
+        return found
+
+    anything = ends_below(0, stepping.start)
+    assert ((0, stepping.start) in plain) == (not anything)
+
+
+def test_states_that_replace_others_save_partial_plans(monkeypatch):
+    """Of this bound 314 are continued, and 343 if states only replace their equals."""
+    instance, least = profiled(GNMT, 16, 4, 4), Fraction("0.0143")
+    stepping = steps.Steps(instance, least)
+    below = math.ceil(least / stepping.ticks.unit_s)
+    assert (0, stepping.start) in Closed(stepping, below, 330)
+    monkeypatch.setattr(MergingMachines, "may_replace", EqualStates.may_replace)
+    assert (0, stepping.start) not in Closed(stepping, below, 330)
+    assert (0, stepping.start) in Closed(stepping, below, 350)
 
 
 def test_a_check_that_gives_up_proves_what_no_plan_undercuts_at_once(monkeypatch):
@@ -111,12 +157,14 @@ def test_a_check_that_gives_up_proves_what_no_plan_undercuts_at_once(monkeypatch
     least = Fraction("0.0974")
     assert proved_makespan_s(instance, least) >= least * ALMOST
     monkeypatch.setattr(plans, "MOST_PARTIAL_PLANS", 3)
+    monkeypatch.setattr(plans, "FIRST_PARTIAL_PLANS", 3)
     assert 0 < proved_makespan_s(instance, least) < least
 
 
 def test_a_claim_far_too_large_costs_little(monkeypatch):
     """What is proved shrinks with the first plans that are found."""
-    monkeypatch.setattr(plans, "MOST_PARTIAL_PLANS", 20_000)
+    monkeypatch.setattr(plans, "MOST_PARTIAL_PLANS", 10_000)
+    monkeypatch.setattr(plans, "FIRST_PARTIAL_PLANS", 10_000)
     for profile in (VGG16, GNMT):
         instance = profiled(profile, 4, 2, 2)
         at_least = proved_makespan_s(instance, Fraction("0.03"))
