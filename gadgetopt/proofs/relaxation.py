@@ -82,6 +82,8 @@ class Relaxation:
         sign = -1 if form.sense == "max" else 1
         self.costs: Floats = sign * form.c
         self.left_s: Callable[[], float] = left_s
+        #: Rows without their sides.
+        self.free_rows: set[int] = set()
         relaxed = replace(
             form,
             integer=np.zeros(len(form.columns), dtype=bool),
@@ -167,18 +169,29 @@ class Relaxation:
     def lean(self, sides: Iterable[tuple[int, int]]) -> None:
         """Move costs of columns a little, so that their reduced costs keep the sign they may have.
 
+        Where the optimum would be unbounded with such costs, they stay.
+
         Parameters
         ----------
         sides : iterable of (int, int)
             Columns with one bound, each with the sign of the reduced costs that it limits.
         """
+        own, self.costs = self.costs, self.costs.copy()
         for j, sign in sides:
             self.costs[j] -= sign * LEAN
+        if np.array_equal(own, self.costs):
+            return
         self.price(self.costs)
+        self.solve()
+        ends = highspy.HighsModelStatus
+        if self.highs.getModelStatus() in (ends.kUnbounded, ends.kUnboundedOrInfeasible):
+            self.costs = own
+            self.price(own)
 
     def add_free_row(self, row: Row) -> None:
         """Add a row without its sides, so that later rows have the numbers they should have."""
         columns, coefficients, *_ = row
+        self.free_rows.add(self.highs.getNumRow())
         entries = np.array(coefficients, dtype=float)
         self.highs.addRow(-np.inf, np.inf, len(columns), np.array(columns, np.int32), entries)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from gadgetopt.proofs.branching import Branching, Node, ends
+from gadgetopt.proofs.exact_leaves import ExactLeaves
 from gadgetopt.proofs.leaves import (
-    Dual,
     best_leaf,
     bounding_leaf,
     infeasible_leaf,
@@ -32,6 +32,9 @@ from gadgetopt.proofs.tree_kernel import Box
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
     from gadgetopt.proofs.model import Form, Model
+
+#: Duals: doubles, or integers over a divisor.
+N = TypeVar("N", int, float)
 
 #: Relative size of the doubles' noise.
 NOISE = 1e-12
@@ -73,6 +76,7 @@ class TreeSearch:
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
+        self._exact = ExactLeaves(self)
         self.path: list[Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
         self.rows: dict[int, list[int]] = {}
@@ -170,19 +174,21 @@ class TreeSearch:
         if self.path and (line := self._propagated_line()) is not None:
             return line
         solved = self.lp.solve()
-        if solved.infeasible and solved.ray is not None:
-            line = infeasible_leaf(self.box, *self._exactly(sparse_duals(solved.ray)))
+        if solved.infeasible:
+            ray = [] if solved.ray is None else sparse_duals(solved.ray)
+            line = infeasible_leaf(self.box, *self.parted(ray)) or self._exact.infeasible()
             if line is not None:
                 return line
         target = float(self.need) / self.model.scale
         duals = None if solved.duals is None else solved.duals * float(self.model.scale)
         if duals is not None and solved.objective >= target - NOISE * abs(target):
-            made = bounding_leaf(
-                self.box, self.form, *self._exactly(sparse_duals(duals)), self.need
-            )
-            if made is not None:
+            made = bounding_leaf(self.box, self.form, *self.parted(sparse_duals(duals)), self.need)
+            made = made or self._exact.bounding()
+            if made is not None and made[1] >= self.need:
                 return made[0]
         if not self.path:
+            if duals is not None:
+                self._exact.settle_root(sparse_duals(duals))
             self.root = duals if duals is not None else self.root
             if solved.x is None and self.lp.left_s() <= 0:
                 return self._weakest()
@@ -205,11 +211,17 @@ class TreeSearch:
         for duals in (self.duals, parents, self.root):
             made = None
             if duals is not None:
-                made = best_leaf(self.box, self.form, *self._exactly(sparse_duals(duals)))
+                made = best_leaf(self.box, self.form, *self.parted(sparse_duals(duals)))
             if made is not None:
-                self.need = min(self.need, made[1])
-                return made[0]
-        return None
+                break
+        else:
+            made = (self._exact.bounding() if self.duals is not None else None) or (
+                self._exact.of_root()
+            )
+        if made is None:
+            return None
+        self.need = min(self.need, made[1])
+        return made[0]
 
     def _any_split(self, x: Floats | None) -> str | None:
         """Return a split on a column that is not fixed, where the relaxation suggests none."""
@@ -222,7 +234,9 @@ class TreeSearch:
             return f"b {j} {at}"
         return None
 
-    def _exactly(self, duals: Sequence[Dual]) -> tuple[list[Dual], list[Dual]]:
+    def parted(
+        self, duals: Sequence[tuple[int, N]]
+    ) -> tuple[list[tuple[int, N]], list[tuple[int, N]]]:
         """Return the duals of rows, and those that belong to splits on rows."""
         rows, splits = dict(duals), []
         for i, along in self.rows.items():
@@ -290,7 +304,7 @@ class TreeSearch:
         if side.row == PRICED:
             assert self._priced is not None
             return self._priced.leaf(self.box, self.form, self.need)
-        return row_leaf(self.box, None, self.need, *self._exactly([(side.row, side.dual)]))
+        return row_leaf(self.box, None, self.need, *self.parted([(side.row, side.dual)]))
 
     def _close(self, leaf: str) -> None:
         """Note on which bounds of propagation a leaf rests."""

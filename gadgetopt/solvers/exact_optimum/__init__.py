@@ -6,5 +6,6 @@ incumbents   incumbents of mixed models: integers fixed, the rest solved exactly
 program      a linear program in integers, its vertices, and what a point violates
 bases        bases of HiGHS in numbers
 rays         improving rays, which HiGHS's tolerance may hide
+shifted_duals  duals near a solver's that prove a bound beside columns without bounds
 values       the rational values of a solved model's variables
 """

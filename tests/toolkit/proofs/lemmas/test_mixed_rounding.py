@@ -9,13 +9,13 @@ import numpy as np
 
 from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
 from gadgetopt.proofs.model import Model, Row
+from gadgetopt.proofs.named_form import standard_form
 from gadgetopt.proofs.reading.draft import NamedModel
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import proved
 from gadgetopt.proofs.tree_producer import TreeProof
 
 from .. import small_models
-from ..named_form import standard_form
 
 
 def form_of(model):

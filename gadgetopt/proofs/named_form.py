@@ -16,13 +16,17 @@ from gadgetopt.solvers.standard_form import Named, StandardForm
 from gadgetopt.system.declaration import Sense
 
 if TYPE_CHECKING:
-    from gadgetopt.proofs.model import Row
+    from gadgetopt.proofs.model import Model, Row
     from gadgetopt.proofs.reading.draft import NamedModel
 
 
 def standard_form(named: NamedModel) -> StandardForm:
     """Return the form of a model; `exact_model` makes the same model of it again."""
-    model = named.model
+    return form_of(named.model, named.columns, named.rows)
+
+
+def form_of(model: Model, columns: Sequence[str], rows: Sequence[str]) -> StandardForm:
+    """Return the form of a model with the names of its columns and rows, as `standard_form`."""
     sign = 1 if model.sense == "min" else -1
     costs: dict[int, Exact] = {
         j: _simplest(Fraction(sign * a, model.scale)) for j, a in zip(*model.costs, strict=True)
@@ -34,7 +38,7 @@ def standard_form(named: NamedModel) -> StandardForm:
     indices = [j for row in model.rows for j in row.columns]
     exact_rows = {i: _exact_row(row) for i, row in enumerate(model.rows) if not _is_plain(row)}
     return StandardForm(
-        columns=[Named(name) for name in named.columns],
+        columns=[Named(name) for name in columns],
         col_lower=_ends(model.lower, -np.inf),
         col_upper=_ends(model.upper, np.inf),
         integer=np.array(model.integer, dtype=bool),
@@ -47,7 +51,7 @@ def standard_form(named: NamedModel) -> StandardForm:
         ),
         row_lower=_ends([_side(row.lower, row) for row in model.rows], -np.inf),
         row_upper=_ends([_side(row.upper, row) for row in model.rows], np.inf),
-        rows=[Named(name) for name in named.rows],
+        rows=[Named(name) for name in rows],
         unused=[],
         exact=ExactParts(
             rows=exact_rows,
