@@ -1,10 +1,12 @@
 """A-SRPT: mappings of single jobs, and how the simulation of policies scales.
 
+No study measures mappings of single jobs, which are no methods, or seconds per event.
+
 - `mappings`: the heavy-edge mappings, alone, together and improved, over the fastest mapping.
 - `scale`: processor seconds of the simulation for more and more jobs and servers, per event.
 
-Run `python benchmarks/a_srpt_policies.py [mappings scale] [--sizes 3]`. It is no study, as a
-mapping is no method, and events are counted. Policies are compared by the studies `a_srpt_*.toml`.
+Run `python benchmarks/a_srpt_policies.py [mappings scale] [--sizes 3]`. Policies are compared by
+the studies `a_srpt_*.toml`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """A-SRPT: price bounds at scale, and what prices of parts of servers close.
 
+No study measures the check of a certificate by itself, or draws jobs of given sizes.
+
 Run `python benchmarks/a_srpt_price.py [servers scale]`.
 
 `servers`: jobs of one stage with sizes that do not divide eight, or that do. The gap between the
@@ -9,8 +11,7 @@ completion times and in brackets on flow times; seconds for each bound.
 `scale`: recurring jobs at three times the cluster's capacity; seconds to find prices and to check
 their certificate in whole numbers, and what the bound adds to B0 and to B2.
 
-One thread; wall-clock seconds. It is no study: no preset draws such jobs, and the check of a
-certificate is timed by itself. Ratios on traces are those of `a_srpt_traces.toml`.
+One thread; wall-clock seconds. Ratios on traces are those of `a_srpt_traces.toml`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """ADSP: the threshold sweep, the simulator, and the online search.
 
+No study measures single functions, or what a simulated training spends on waiting.
+
 Run `python benchmarks/adsp.py [PART...]`. `sweep`: the exact rates of many workers, with the time
 of their certificate's check, beside a sweep with a heap as it is usually written; `simulator`:
 events a second; `curve`: the time to the target over the rate; `online`: ADSP's search and what it
 was compared with against the best fixed rate, over seeds; `digits`: the same on a classification
 task. One thread. Seconds of `sweep` and `simulator` are the processor's, which other load does not
-change much; the others are simulated. It is no study, as it measures single functions and what a
-simulated training spends on waiting. Exact methods and rules are compared by the studies
+change much; the others are simulated. Exact methods and rules are compared by the studies
 `adsp_*.toml`.
 """
 

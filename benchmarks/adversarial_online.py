@@ -1,8 +1,9 @@
 """Adversarial online allocation: policies on long streams.
 
+No study measures the parts of a run: policy, evaluator, check.
+
 CPU seconds of policies, of the evaluator and of the check of their proofs, on streams of 10^4, 10^5
-and 10^6 requests, and those of 10^6 over those of 10^5: 10 is linear. It is no study, as a run is
-not timed by its parts.
+and 10^6 requests, and those of 10^6 over those of 10^5: 10 is linear.
 
 Run `python benchmarks/adversarial_online.py [--largest 1000000]`. Worst sequences, games and
 training: `adversarial_online_exact.py`, `adversarial_online_training.py`; the all-knowing seller

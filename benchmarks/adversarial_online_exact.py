@@ -1,15 +1,15 @@
 """Adversarial online allocation: worst sequences and games, beside the models and plain HiGHS.
 
+No study measures a program that no method solves, or draws games and tables to hold all routes
+against each other.
+
 - `sequences`: the worst sequence of optimal tables on geometric grids: dynamic program with the
   check of its certificate, CP-SAT and HiGHS under Dinkelbach's iteration, seconds in one run;
 - `games`: the value of games by formula, by the double oracle and by the linear program on
   non-decreasing histories, reduced and as it stands;
-- `oracles`: double oracles with best responses by dynamic and by integer programs;
 - `agreement`: random games and tables by all routes, 500 of each by default.
 
 Run `python benchmarks/adversarial_online_exact.py [TABLE ...] [--limit 120]`.
-
-It is no study: tables and games are built for the purpose, and the plain program has no method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import itertools
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import highspy
 import numpy as np
@@ -45,15 +45,6 @@ SEQUENCE, POLICY = problem("adversarial_online_sequence"), problem("adversarial_
 TABLES = ((4, 7, 10), (6, 9, 14), (8, 9, 20), (20, 12, 60), (50, 20, 150))
 #: Levels, units and buyers; the last have a hundred and more than a million times the histories.
 GAMES = ((7, 2, 9), (7, 2, 12), (7, 4, 28), (9, 4, 20), (9, 10, 90))
-#: Payoff, levels, units, buyers, and the seller of the double oracle.
-ORACLES: tuple[tuple[Literal["ratio", "regret"], int, int, int, str], ...] = (
-    ("ratio", 3, 2, 4, "tree"),
-    ("regret", 3, 2, 3, "tree"),
-    ("ratio", 4, 2, 6, "share"),
-    ("ratio", 7, 2, 9, "share"),
-    ("ratio", 7, 2, 12, "share"),
-    ("ratio", 9, 4, 20, "share"),
-)
 #: Models that are solved for the smaller tables only.
 LARGEST_HIGHS, LARGEST_CPSAT = 8, 20
 
@@ -138,25 +129,6 @@ def games(limit_s: float) -> None:
         )
         if reduced.bound is not None:
             assert abs(float(reduced.bound / value) - 1) < 1e-6
-
-
-def oracles(limit_s: float) -> None:
-    print("\nDouble oracles on geometric grids from 1 to 4: CPU seconds and certified bracket\n")
-    print(f"{'payoff':<8}{'J':>3}{'k':>4}{'N':>4} {'seller':<7}{'dp':>18}{'milp':>18}")
-    for payoff, J, k, N, seller in ORACLES:
-        instance = AdversarialOnlinePolicyInstance(
-            levels=tuple(geometric(J, 4)), capacity_units=k, horizon=N, payoff=payoff
-        )
-        cells = []
-        for oracle in ("dp", "milp"):
-            begin = time.process_time()
-            method = f"double_oracle:seller={seller}:oracle={oracle}"
-            found = timed(POLICY, instance, method, Limits(time_s=limit_s))
-            bracket = "-"
-            if found.objective is not None and found.bound:
-                bracket = f"{float(found.objective / found.bound - 1):.0e}"
-            cells.append(f"{time.process_time() - begin:.2f} {bracket}")
-        print(f"{payoff:<8}{J:>3}{k:>4}{N:>4} {seller:<7}{cells[0]:>18}{cells[1]:>18}", flush=True)
 
 
 def histories(J: int, N: int) -> float:
@@ -294,7 +266,7 @@ def _enumerated(instance: AdversarialOnlineSequenceInstance) -> Fraction:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parts = ("sequences", "games", "oracles", "agreement")
+    parts = ("sequences", "games", "agreement")
     parser.add_argument("parts", nargs="*", default=[], choices=[*parts, []])
     parser.add_argument("--limit", type=float, default=120.0, help="seconds of a model")
     parser.add_argument("--count", type=int, default=500, help="random games and tables")
@@ -304,8 +276,6 @@ def main() -> None:
         sequences(given.limit)
     if "games" in wanted:
         games(given.limit)
-    if "oracles" in wanted:
-        oracles(given.limit)
     if "agreement" in wanted:
         agreement(given.count)
 

@@ -1,13 +1,13 @@
 """Adversarial online allocation: what the trained networks are worth, certified.
 
+No study measures policies that it trains itself.
+
 For k = 1, 2, 5, 10 units and N = 3k buyers of five levels from 1 to 4 the networks are trained, and
 the policy's worst ratio is proved over all sequences, beside the optimum and the rules of the
 theory. The last column trains against the adversary's network alone.
 
 Run `python benchmarks/adversarial_online_training.py [--units 1 2 5 10] [--rounds 100]`;
 trainings go on where they were stopped.
-
-It is no study, as it trains the policies that it measures.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """BGL at scale: the partitioner, Belady's sweep, and orders on graphs.
 
+No study measures memory and single steps, or orders that no method returns.
+
 - `partition`: BGL's partitioner on a graph of a million nodes and ten million edges;
 - `sweep`: Belady's sweep on some ten million intervals;
 - `graphs`: misses of orders and policies over those of Belady's rule, on three sorts of graphs.
 
 Run `python benchmarks/bgl.py [partition sweep graphs] [--seeds 10]`; all in this process, on one
-thread. It is no study, as it measures memory and single steps, and orders that no method returns.
-What compares methods is in the studies `bgl_*.toml`.
+thread. Methods are compared by the studies `bgl_*.toml`.
 """
 
 from __future__ import annotations

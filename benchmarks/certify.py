@@ -1,5 +1,7 @@
 """A study of a thousand runs with and without proofs of bounds, and one that is interrupted.
 
+No study measures studies from outside, or interrupts one.
+
 Every run is of an exact formulation on a generated instance. The study is done three times by the
 command line: without proofs; with `--certify 1x`; with it again, but Ctrl-C comes when half of the
 runs are stored, and the same command is then given once more. Printed are the seconds of each, how
@@ -7,8 +9,6 @@ many bounds are verified, and how many of the runs stored before Ctrl-C are ther
 were. Seconds are of the processor, those of all processes together, and of the clock.
 
 Run `python benchmarks/certify.py [--runs 1000]`.
-
-It is no study, but measures three of them from outside, and interrupts one.
 """
 
 from __future__ import annotations

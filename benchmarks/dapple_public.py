@@ -1,5 +1,7 @@
 """The published values of DAPPLE's public planner, row by row from the published profiles.
 
+No study holds rows against published values, or scores plans by the rules of another program.
+
 Speedups over one GPU, for the profiles of `dapple/` in the folder `--data`; rows whose profile is
 not there are left out and named.
 
@@ -10,9 +12,6 @@ not there are left out and named.
 The rules of the planner are those its source states; they are written anew here.
 
 Run `python benchmarks/dapple_public.py --data DIR [public recursive several]`.
-
-It is no study: rows are held against published values, and plans are scored by the rules of another
-program.
 """
 
 from __future__ import annotations

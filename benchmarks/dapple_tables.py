@@ -1,5 +1,7 @@
 """Published tables of pipeline planners, row by row from the published profiles.
 
+No study holds rows against published values.
+
 The profiles are not part of the project; `--data DIR` names the folder that holds `pipedream/`,
 `dapple/` and `dnn_partitioning/`. Rows whose profile is not there are left out and named.
 
@@ -10,8 +12,6 @@ The profiles are not part of the project; `--data DIR` names the folder that hol
 `benchmarks/dapple_public.py` has the values of DAPPLE's public planner.
 
 Run `python benchmarks/dapple_tables.py --data DIR [pipedream exact partitioning]`.
-
-It is no study: rows are held against published values.
 """
 
 from __future__ import annotations

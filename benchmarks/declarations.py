@@ -1,11 +1,11 @@
 """Lines that declare the parts of the systems.
 
+No study counts the lines of the library's files.
+
     python benchmarks/declarations.py
 
 Counted are all lines of the `__init__.py` files of the model library, their docstrings included,
 and those of the decorators above functions.
-
-It is no study, as it reads the library's files.
 """
 
 from __future__ import annotations

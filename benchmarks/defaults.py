@@ -1,5 +1,7 @@
 """The default method of every system beside the best plain solver, preset by preset.
 
+No study chooses the methods of a run by those before.
+
 A plain solver is an exact formulation of the system given to HiGHS, CP-SAT or SCIP as it is, or an
 exact model written for CP-SAT. Every method gets the same time limit, on the same instances.
 
@@ -21,9 +23,6 @@ one by one into the same store.
 Run `python benchmarks/defaults.py [SYSTEM[:PRESET] ...] [--count 20] [--time-limit 3] [--workers 2]
 [--store defaults.sqlite]`, where every worker needs a core of its own. `--report` makes the tables
 from the store alone, and `--page docs/defaults.md` writes them into the page.
-
-It is no study file, as which plain solvers run on an instance depends on those before; its runs are
-kept like those of one.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Overhead of the engine per run, compared with a process pool and plain Dask.
 
+No study measures what a study costs beside other ways to run it.
+
 The grid is 100 tiny instances x 10 methods x 10 seeds, solved on 2 cores in the same run by
 
 - ours: `gadgetopt.compare` with a store: supervised solver processes, limits, each row in SQLite as
@@ -17,8 +19,6 @@ processor time per run, methods included, is more meaningful.
 
 Run `python benchmarks/engine.py` (`--seeds 2` for a fifth of the runs). It exits with 1 if our
 overhead is more than 10 ms per run without start-up.
-
-It is no study, but measures what a study costs beside other ways to run it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The entries of docs/errata.md: every statement checked again, written between the page's marks.
 
-Run `python benchmarks/errata.py` to write them, `--print` to print them instead.
+No study checks statements and writes a page of them.
 
-It is no study, as it checks statements and writes a page.
+Run `python benchmarks/errata.py` to write them, `--print` to print them instead.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Forest packing: what an oracle call costs, and our oracles beside those of libraries.
 
+No study measures single functions.
+
 Run `python benchmarks/forest_packing.py [oracle libraries]`. `oracle`: cost of an oracle call of
 the multiplicative weights as the network grows; `libraries`: our spanning trees and arborescences
-against networkx's. One thread. It is no study, as it measures single functions; methods are
-compared by the studies `forest_packing_*.toml`.
+against networkx's. One thread. Methods are compared by the studies `forest_packing_*.toml`.
 """
 
 from __future__ import annotations

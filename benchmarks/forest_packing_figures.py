@@ -1,11 +1,11 @@
 """Forest packing: tables of variants of the library's networks.
 
-Run `python benchmarks/forest_packing_figures.py [PART...]`. Parts: `rates` (certified optima of the
-library), `subsets` (partial allocations of a DGX-1), `accuracy` (multiplicative weights against
-epsilon) and `restricted` (few or equal trees on a DGX-1). It is no study: the same network is
-solved with another collective, another part of its GPUs or other restrictions, and calls of an
-oracle are counted. All algorithms against the optimum: the studies `forest_packing_ratios.toml` and
-`forest_packing_overlays.toml`.
+No study solves one network with another collective from a worker, or counts the rates of all
+parts of a machine.
+
+Run `python benchmarks/forest_packing_figures.py [rates subsets]`. `rates`: certified optima of the
+library; `subsets`: rates of all partial allocations of a DGX-1. Algorithms and restricted trees are
+compared by the studies `forest_packing_*.toml`.
 """
 
 from __future__ import annotations
@@ -124,61 +124,9 @@ def subsets() -> None:
         row(k, ", ".join(f"{exact(r)} ({n})" for r, n in sorted(found.items(), reverse=True)))
 
 
-def accuracy() -> None:
-    """Multiplicative weights without polishing and pruning."""
-    table(
-        "A1 against epsilon",
-        [
-            *("instance", "eps", "calls", "limit", "theory scaling / optimum"),
-            *("congestion scaling / optimum", "bound / optimum", "(1 - eps)^2"),
-        ],
-    )
-    by_name = {doc.name: doc for doc in documents("hardware")}
-    complete = generate.paper(np.random.default_rng(0), workers=32, model="unit")
-    chosen = [by_name["dgx1_v100"], by_name["mi250"], document(complete, "complete 32")]
-    for doc, eps in itertools.product(chosen, (0.3, 0.1)):
-        best = optimum(doc).bound
-        plain = f"unpolished_packing:eps={eps}"
-        congested = solve(doc, plain, Limits(time_s=300))
-        theory = solve(doc, f"{plain}:scaling=theory", Limits(time_s=300))
-        row(
-            *(doc.name, eps, congested.notes["iterations"], congested.notes["iterations_bound"]),
-            *(f"{float(r.objective / best):.3f}" for r in (theory, congested)),
-            *(f"{float(congested.bound / best):.3f}", f"{(1 - eps) ** 2:.3f}"),
-        )
-
-
-def restricted() -> None:
-    """Equal and few trees on a DGX-1 with V100s, by the methods for these restrictions."""
-    dgx = next(doc for doc in documents("hardware") if doc.name == "dgx1_v100")
-    table("K trees of equal rate on a DGX-1 V100 (F8a)", ["K", "rate, GB/s", "status"])
-    for k in (1, 2, 3, 4, 5, 6, 8, 10, 12, 13):
-        doc = variant(dgx, tree_budget=k, equal_share=True)
-        result = solve(doc, "equal_share_partition", LIMITS)
-        row(k, exact(result.objective), result.status)
-    table("At most K trees on a DGX-1 V100 (F8b)", ["K", "rate, GB/s", "dual bound", "status"])
-    for k in range(1, 6):
-        doc = variant(dgx, tree_budget=k)
-        result = solve(doc, "tree_budget_cp", LIMITS)
-        row(k, exact(result.objective), exact(result.bound), result.status)
-    table(
-        "ForestColl with k trees a root, allgather (F8c)",
-        ["instance", "k", "rate, GB/s", "optimum"],
-    )
-    for name, counts in (("dgx1_v100", (1, 2, 3, 4, 6)), ("a100_x2", (1,)), ("mi250", (1, 2, 3))):
-        doc = next(doc for doc in documents("hardware") if doc.name == name)
-        gather = variant(doc, collective="allgather", root_mode="uniform")
-        best = optimum(gather).bound
-        for k in counts:
-            result = solve(gather, f"forestcoll:trees_per_root={k}", LIMITS)
-            row(name, k, exact(result.objective), exact(best))
-
-
 PARTS = {
     "rates": rates,
     "subsets": subsets,
-    "accuracy": accuracy,
-    "restricted": restricted,
 }
 
 if __name__ == "__main__":

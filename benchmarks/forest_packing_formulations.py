@@ -1,5 +1,7 @@
 """Forest packing: in which fractions every linear formulation ends, and what that takes.
 
+No study times the steps of a run one by one.
+
     python benchmarks/forest_packing_formulations.py [--seconds 30]
 
 Every linear formulation is solved by HiGHS on an instance of every preset, and on digraphs whose

@@ -1,5 +1,7 @@
 """GADGET: algorithms of a slot against certified optima (Figure 7), also with scarce links.
 
+No study solves slots that are cut out of whole runs, by parts of methods.
+
 `ratios`: one slot of 10 to 150 jobs on 50 servers, with the concave envelopes' gains of jobs before
 any training. Per size, over several instances: number of certified optima and widest interval of
 the others, time of the slowest, and ALG / OPT of Algorithm 2 with its rounding that keeps
@@ -9,12 +11,7 @@ and of the greedy slot heuristic. Up to 50 jobs Algorithm 2 solves the augmented
 `trajectory`: whole runs of Algorithm 1 with Algorithm 2, each slot against its certified optimum. A
 run takes about a minute, nearly all of it HiGHS on the augmented program; there are five sizes.
 
-`narrow`: rings of three workers on servers of two GPUs whose links carry one ring, where the
-relaxation without bandwidth is 15 to 25 % too high.
-
-Run `python benchmarks/gadget.py [ratios trajectory narrow]`.
-
-It is no study, as slots are cut out of whole runs and solved by parts of methods.
+Run `python benchmarks/gadget.py [ratios trajectory]`.
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ from gadgetopt.models.gadget.algorithms.mapping_rounding import fill, violation_
 from gadgetopt.models.gadget.algorithms.temporal_greedy import temporal_greedy
 from gadgetopt.models.gadget.data.generate.presets import (
     paper,
-    rigid,
     slot,
 )
 from gadgetopt.models.gadget.heuristics.roundings import rounded_slot
@@ -42,7 +38,6 @@ from gadgetopt.models.gadget.proving.exact.slot_solver import (
     SlotResult,
     solve_slot,
 )
-from gadgetopt.models.gadget.proving.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, SlotProblem, slot_problem
@@ -152,24 +147,7 @@ def one_run(rng: np.random.Generator, jobs: int, limit_s: float) -> list[tuple[f
     return met
 
 
-def narrow(count: int, limit_s: float) -> None:
-    print("\nnarrow: rigid rings of three on servers of two GPUs\n")
-    print("| servers = jobs | certified | slowest s | B1 / OPT |")
-    print("|---:|---:|---:|---:|")
-    for size in (8, 12, 24, 50):
-        closed, slowest, loose = 0, 0.0, []
-        for seed in range(count):
-            problem = last_slot(
-                rigid(np.random.default_rng(seed), jobs=size, servers=size), concave=False
-            )
-            result, time_s = certified(problem, limit_s)
-            closed += result.closed
-            slowest = max(slowest, time_s)
-            loose.append(knapsack_bound(problem).bound / result.value)
-        print(f"| {size} | {closed}/{count} | {slowest:.2f} | {np.mean(loose):.3f} |", flush=True)
-
-
-SECTIONS = {"ratios": ratios, "trajectory": trajectory, "narrow": narrow}
+SECTIONS = {"ratios": ratios, "trajectory": trajectory}
 
 
 def main() -> int:

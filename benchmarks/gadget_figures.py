@@ -1,14 +1,14 @@
 """Figures 4 to 7 of the GADGET paper on our instances, beside the paper's values.
 
+No study holds figures against those of a paper, or measures shares of embedded jobs, which no
+objective knows.
+
 Values of Figures 4 and 7 are read off the plots, those of 5 and 6 are printed. Optima over the
 whole horizon are intervals: the best schedule found and the bound of the epoch relaxation. The
 statements below each table compare trends and are computed from its numbers.
 
 `python benchmarks/gadget_figures.py 4 --seeds 3`; without a number all figures, in about five
 minutes.
-
-It is no study: the tables stand beside the paper's values and say which of its trends come out,
-also of shares of embedded jobs, which no objective knows.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """GADGET online: time per slot as clusters and numbers of jobs grow.
 
+No study measures the slots of a run one by one.
+
 Each row is a whole run of Algorithm 1 with the near-linear slot heuristic on the paper's settings,
 with one server per ten jobs. It shows the active jobs of the fullest slot, its time, the mean time
 per slot, and microseconds per active job, which should not grow.
 
 Run `python benchmarks/gadget_online.py [--largest 10000]`.
-
-It is no study, as it measures the slots of a run one by one.
 """
 
 from __future__ import annotations

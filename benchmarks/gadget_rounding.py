@@ -1,5 +1,7 @@
 """GADGET: frequency of poor or overloaded draws in the rounding of Algorithm 2, beside the bounds.
 
+No study counts the draws of a rounding.
+
 For slots of the paper's cluster this draws many times from one decomposition and prints measured
 probabilities: that a draw reaches less than a third of the relaxation, that a server or link
 exceeds beta or gamma times its capacity, and that it exceeds the capacity itself. Beside them stand
@@ -8,8 +10,6 @@ draw, "T slots" is Theorem 10's bound on the probability that a server exceeds b
 the horizon.
 
 Run `python benchmarks/gadget_rounding.py [--draws 10000]`.
-
-It is no study: it counts draws of one rounding.
 """
 
 from __future__ import annotations

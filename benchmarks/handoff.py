@@ -1,5 +1,7 @@
 """Time to pass a large Pyomo model to HiGHS: our compiler against Pyomo's two interfaces.
 
+No study measures how a model is passed to a solver, where nothing is solved.
+
 The model is a time-indexed schedule of jobs on a cluster with more than 400,000 nonzeros. The time,
 measured in one process and alternating between the contenders, begins with the finished Pyomo model
 and ends with a `highspy.Highs` object that holds the whole model and has not started to solve:
@@ -15,8 +17,6 @@ and constructing the solver classes is not timed.
 
 Run `python benchmarks/handoff.py`. It exits with 1 if ours takes more than 0.35 of the time of the
 faster of the other two.
-
-It is no study, as nothing is solved.
 """
 
 from __future__ import annotations

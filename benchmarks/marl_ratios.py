@@ -1,5 +1,7 @@
 """Ratios of placements to certified optima, and what training does to them.
 
+No study measures policies that it trains itself, several from one cloning.
+
 Policies are trained for every seed and kept in a folder (those that are there are used). The table
 is of random batches that no training saw, on 2 racks of 4 servers of 4 GPUs, a third of them at
 each of three loads: mean ratio at each load and over all, that of the worst seed (of the training,
@@ -7,8 +9,6 @@ or of a method's random numbers), and the largest ratio of any batch. Where an o
 in a minute, its bound stands in for it. Then the error of two regressions of slowdowns.
 
 Run `python benchmarks/marl_ratios.py [--seeds 5] [--batches 100] [--folder DIR] [--train-only]`.
-
-It is no study, as it trains the policies that it measures, from one cloning for several.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Placement rules on many tasks, queues in continuous time, and what knowing interference is worth.
 
+No study measures rules alone, or a simulator, which is no method.
+
 - `scale`: processor seconds of every rule for a thousand to a hundred thousand tasks on servers of
   12 GPUs, ten tasks a server; the exponent of the growth from one size to the next;
   large-neighbourhood search for a while, with what it saves. Then the event simulator.
@@ -7,8 +9,6 @@
   prices of crossing racks, mean of random instances; and of queues in continuous time.
 
 Run `python benchmarks/marl_scale.py scale` or `... shape [--seeds 10]`.
-
-It is no study: the time of rules alone is measured, and the simulator is no method.
 """
 
 from __future__ import annotations

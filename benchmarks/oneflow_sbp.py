@@ -1,18 +1,19 @@
 """OneFlow SBP: shapes of optimal plans, and optima with a memory limit.
 
-- `shapes`: which parallelism is best by batch (data, hybrid, Megatron), how far data parallelism
-  and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy;
+No study describes plans by their labels and collectives, or sets a memory limit that follows from
+an optimum.
+
+- `shapes`: which parallelism is best by batch (data, hybrid, Megatron), and how far data
+  parallelism and Megatron are from the optimum;
 - `memory`: perceptrons with a memory limit 30 % between the least memory and that of the optimum.
 
-Run `python benchmarks/oneflow_sbp.py [shapes memory]`. It is no study: plans are described by their
-labels and collectives, and the memory limit follows from an optimum. Methods are compared by the
-studies `oneflow_*.toml`.
+Run `python benchmarks/oneflow_sbp.py [shapes memory]`. Methods are compared by the studies
+`oneflow_*.toml`.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections import Counter
 
 import numpy as np
@@ -37,9 +38,6 @@ RNG = np.random.default_rng(0)
 
 #: Batches of the shapes, for perceptrons of four layers of this width.
 BATCHES, WIDTH, LAYERS = (32, 128, 512, 1024, 2048, 4096, 8192, 16384), 1024, 4
-#: Seeds and layers of the perceptrons on a line and on a hierarchy.
-SEEDS, LAYERS_OF_BOTH = range(6), 10
-
 #: Seconds of a method with a memory limit.
 LIMIT_S = 20.0
 
@@ -135,35 +133,11 @@ def plan_of(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> tuple
     return " ".join(weights), moved
 
 
-def line_and_hierarchy() -> None:
-    print("| seed | optimum on 8 | on 2x4 | ratio | seconds on 8 | on 2x4 |")
-    print("|---|---|---|---|---|---|")
-    ratios = []
-    for seed in SEEDS:
-        costs, seconds = [], []
-        for devices in ("8", "2x4"):
-            rng = np.random.default_rng(seed)
-            instance = presets.paper(rng, layers=LAYERS_OF_BOTH, devices=devices)
-            start = time.perf_counter()
-            outcome = elimination(instance, Limits())
-            seconds.append(time.perf_counter() - start)
-            costs.append(float(outcome.dual_bound))
-        ratios.append(costs[0] / costs[1])
-        print(
-            f"| {seed} | {costs[0]:.6g} | {costs[1]:.6g} | {ratios[-1]:.4f} | {seconds[0]:.2f} | "
-            f"{seconds[1]:.2f} |",
-            flush=True,
-        )
-    print(f"\nline over hierarchy: {min(ratios):.3f} to {max(ratios):.3f}")
-
-
 def shapes() -> None:
     print(
         f"\nPerceptrons of {LAYERS} layers of width {WIDTH} on 8 devices; costs over the optimum\n"
     )
     by_batch()
-    print(f"\nPerceptrons of {LAYERS_OF_BOTH} layers of random widths, batch 512, eight devices\n")
-    line_and_hierarchy()
 
 
 COMMANDS = {"shapes": shapes, "memory": memory}

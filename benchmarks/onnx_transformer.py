@@ -1,8 +1,8 @@
 """Write a small transformer as an ONNX file, for the page of OneFlow SBP.
 
-python benchmarks/onnx_transformer.py transformer.onnx
+No study writes a file to be imported.
 
-It is no study: it writes a file to be imported.
+python benchmarks/onnx_transformer.py transformer.onnx
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """PD-ORS and OASiS: processor time of whole runs as instances grow.
 
+No study measures the parts of a run, or replaces some of them.
+
 Run `python benchmarks/pd_ors_online.py`. It measures processor time on the paper's settings, from
 an instance in memory to a decision, derived constants included; the least of several repetitions on
 one thread. `machines` and `slots` let one of the two grow; growth by at most the factor of the size
 is linear. `parts` shows how the time of the largest runs is spent, `ways` the time of other ways to
 fill a slot table.
-
-It is no study, as it measures the parts of a run and replaces some of them.
 """
 
 from __future__ import annotations

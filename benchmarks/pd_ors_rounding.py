@@ -1,12 +1,12 @@
 """PD-ORS: success and cost of randomised rounding of the slot programs.
 
+No study counts the roundings of single slots.
+
 `python benchmarks/pd_ors_rounding.py`: for each scaling factor G, 10^4 independent roundings of the
 linear optimum of each of 30 random slots (20 machines, 4 resources in the paper's ranges, up to 40
 workers). It prints the share of roundings in which all covering rows, all packing rows, and all
 rows hold; the cost over the integer optimum; and the same for the lemma's own factor G_delta,
 beside the lemma's guarantee. `--plot` writes an HTML plot.
-
-It is no study: it counts roundings of single slots.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The pictures of the pages, docs/img/*.png.
 
+No study draws the pictures of the pages.
+
 Every system's page opens with its quickstart instance, solved by the default method and drawn as
 the system's first picture of a solution; some pages have one more. Needs the extra `images` and
 Chromium or Chrome.
@@ -8,8 +10,6 @@ Run `python benchmarks/pictures.py NAME ...`, or `--all`; without names it lists
 docs/img or to --out. `spp_vgg16` is drawn from a public profile that is not in this repository: the
 `graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16. `report` is a
 photograph of the head of a report, by Chromium.
-
-It is no study: it draws the pictures of the pages.
 """
 
 from __future__ import annotations

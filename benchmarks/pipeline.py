@@ -1,5 +1,8 @@
 """Pipelines: certified optimal plans of real profiles, and schedules of fixed plans.
 
+No study describes plans stage by stage, or solves schedules of fixed plans, which are no instances
+of a system.
+
 Tables, one thread:
 
 - `exact`: least iteration time over all plans and orders (SPP's problem, method `exact_spp`), how
@@ -14,9 +17,6 @@ Tables, one thread:
 are missing are left out.
 
 Run `python benchmarks/pipeline.py [exact dapple schedule] [--time-limit 120] [--seeds 3]`.
-
-It is no study: plans are described stage by stage, and schedules of fixed plans are no instances of
-a system.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Large pipelines: seconds of SPP by layers and GPUs, and of schedules by blocks.
 
+No study measures single functions and a recurrence without shortcuts.
+
 Two tables, one thread:
 
 - `plans`: SPP on random chains (preset `paper`) and, where its profile is at hand, on ResNet-50;
@@ -7,8 +9,6 @@ Two tables, one thread:
 - `schedules`: PE with its simulation, and the event queue, up to a million blocks.
 
 Run `python benchmarks/pipeline_scale.py [plans schedules] [--resnet50 graph.txt]`.
-
-It is no study, as it measures single functions and a recurrence without shortcuts.
 """
 
 from __future__ import annotations

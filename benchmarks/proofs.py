@@ -1,5 +1,7 @@
 """Proofs of the bounds of formulations: seconds, leaves, size and verdict beside plain HiGHS.
 
+No study measures proofs of models: their size, and what reading them takes.
+
     python benchmarks/proofs.py [--methods | --runs] [--within 10] [--time 60] [--most S] PATH...
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
@@ -15,8 +17,6 @@ started processes included.
 
 checks a proof of so many megabytes in a process of its own and prints its leaves a second and the
 memory that the process took at most.
-
-It is no study, as it measures proofs, their size and what reading them takes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Files that a reader of each paper's algorithm has to open.
 
+No study reads the library's files.
+
 A reading path is what an algorithm's module reaches by imports, also inside functions, among the
 files of `models/` and `gadgetopt/pieces/`; type hints and `__init__` files do not count.
 
 usage: python benchmarks/reading_paths.py [--files METHOD]
-
-It is no study, as it reads the library's files.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Processor time and size of the report page of 3,750 runs: 500 instances of two systems.
 
+No study measures the page that reports one.
+
 Run `python benchmarks/report.py [STORE]`. The store is filled first if it is not there, which takes
 minutes: 250 small instances of SJF-BCO by eight methods and 250 of parallel machines by seven; one
 run is made an error. `--profile` prints where the time goes.
-
-It is no study, but measures the page of one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Inputs that once got a wrong answer: `python benchmarks/reported_cases.py FOLDER`.
 
+No study knows the right answer of a case.
+
 The folder holds `models/`, `public/` and `toolkit/`. Prints for each case the right answer and what
 is said now; the exit code is 1 if one is wrong. Each right value is also a test of its room, with
 an input of its own. About five minutes.
-
-It is no study, as each case has an answer of its own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Processor time of a system's algorithm as its instances grow.
 
+No study measures the least processor time of several repetitions, per job and per run.
+
 Run `python benchmarks/scale.py sjf_bco`. It measures the whole method, the least of several
 repetitions.
-
-It is no study, as times per job and run are printed, and the least of several repetitions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Figures 4 to 7 of the SJF-BCO paper on our instances, beside the paper's values.
 
+No study holds figures against those of a paper and says which of its trends come out.
+
 Instances are the `paper` preset, averaged over seeds. Absolute values cannot agree, because the
 paper does not give the data behind its ranges; the statements below each table compare trends and
 are computed from its numbers.
-
-It is no study: the tables stand beside the paper's values and say which of its trends come out.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """SJF-BCO: cost of evaluator, bounds and certificate checks as the slots of a schedule grow.
 
+No study measures memory, the evaluator, and the command that checks a bound.
+
 Run `python benchmarks/sjf_bco_slots.py`. Eight jobs have more and more iterations. Measured are the
 processor time of the evaluator and of the energetic bound in this process, the least of several
 repetitions, and the processor time and memory of the command `gadgetopt verify --bound` with all
 its processes; its time also as a multiple of that of starting Python and importing numpy and
 pydantic.
-
-It is no study, as it measures memory, the evaluator and the command that checks a bound.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Figures 7 to 12 of the SMD paper on our instances, beside the paper's values.
 
+No study holds figures against those of a paper and says which of its trends come out.
+
 Instances are the presets `paper` (the printed ranges) and `planted`, averaged over seeds; every
 policy admits jobs exactly, so that differences are due to the numbers of workers and servers.
 Absolute values cannot agree: those of Figures 7 to 10 exceed what the printed ranges allow, which
 is computed first. The statements below each table compare trends and are computed from its numbers.
-
-It is no study: the tables stand beside the paper's values and say which of its trends come out.
 """
 
 from __future__ import annotations

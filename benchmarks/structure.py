@@ -1,5 +1,7 @@
 """How the model library is built: lines of every room, reading paths, trusted lines, methods.
 
+No study counts the lines of the library's files.
+
 A system's folder has the paper above a line and what is ours below it. Lines are those of all
 Python files, with their docstrings and comments. What declares parts is counted apart:
 `__init__.py`, and the decorators above functions.

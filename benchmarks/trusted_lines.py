@@ -1,13 +1,13 @@
 """What a check of a certificate rests on: the modules that it reaches, and their lines.
 
+No study counts the lines of the library's files.
+
     python benchmarks/trusted_lines.py           # a table of all systems
     python benchmarks/trusted_lines.py --write   # and the row of each system's page
 
 Counted are the lines of all files of the model library and of `gadgetopt.pieces` that the module of
 `check_bound` imports, directly or through others, also inside functions: what could be executed, so
 an upper bound on what is. Declarations (`__init__.py`) and imports for type checkers are not.
-
-It is no study, as it reads the library's files.
 """
 
 from __future__ import annotations

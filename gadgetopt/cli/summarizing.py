@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gadgetopt.reporting.summary.cross_table import CrossTable
     from gadgetopt.runs.comparison import Entry
-    from gadgetopt.runs.study import Cell, StudyTable
+    from gadgetopt.runs.study import StudyTable
 
 
 def summary(
@@ -77,7 +77,7 @@ def summary(
     store, described = _of_study(store)
     rows = described.rows if described is not None and by is None else tuple(by or ())
     only = described.methods if described is not None and methods is None else _names(methods)
-    measures = described.cells if described is not None else ()
+    measures: tuple[str, ...] = described.cells if described is not None else ()
     if cells is not None:
         measures = checked_cells(_names(cells))
     table = chosen(tables.ratios(store), _names(systems), only, _names(instances))
@@ -88,14 +88,14 @@ def summary(
         _write(text, out)
 
 
-def print_across(table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]) -> None:
+def print_across(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str]) -> None:
     """Print a table with a row per group of instances and a column per method."""
     from gadgetopt.reporting.summary.cross_table import cross_tables
 
     _print_tables(cross_tables(table, by, cells), cells)
 
 
-def _print_tables(made: Sequence[CrossTable], cells: Sequence[Cell]) -> None:
+def _print_tables(made: Sequence[CrossTable], cells: Sequence[str]) -> None:
     from gadgetopt.reporting.summary import cross_table
 
     for each in made:
@@ -113,7 +113,7 @@ def _of_study(path: Path) -> tuple[Path, StudyTable | None]:
     return Path(study.store), study.table
 
 
-def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]) -> None:
+def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str]) -> None:
     from gadgetopt.reporting.sentences import headline, rows_of
     from gadgetopt.reporting.summary import summarize
     from gadgetopt.reporting.summary.cross_table import cross_tables
@@ -136,7 +136,7 @@ def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]) -> 
 
 
 def _text(
-    table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell], form: str, label: str
+    table: Sequence[Entry], by: Sequence[str], cells: Sequence[str], form: str, label: str
 ) -> str:
     """Return a summary in a format for files."""
     from gadgetopt.reporting import tables

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -62,6 +62,18 @@ Cell = Literal[
     "longest",
 ]
 
+#: What the name of a cell begins with that is a number of a method's own notes: `note:rounds`.
+NOTE = "note:"
+
+#: The same in words.
+KNOWN_CELLS = ", ".join([*get_args(Cell), f"{NOTE}NAME"])
+
+
+def is_cell(name: str) -> bool:
+    """Return True if a cell of a table can say this."""
+    return name in get_args(Cell) or (name.startswith(NOTE) and name != NOTE)
+
+
 #: Columns of the instances: their name, the series they were drawn of, and what is known of them.
 _COLUMNS = ("instance", "preset", "instance_seed", "instance_index")
 _PREFIXES = ("size_", "feature_", "param_")
@@ -82,7 +94,7 @@ class StudyTable(Data):
 
     rows: tuple[Text, ...] = ("instance",)
     methods: tuple[Text, ...] = ()
-    cells: Annotated[tuple[Cell, ...], Field(min_length=1)] = ("mean", "worst")
+    cells: Annotated[tuple[Text, ...], Field(min_length=1)] = ("mean", "worst")
 
     @model_validator(mode="after")
     def _columns_exist(self) -> StudyTable:
@@ -90,6 +102,9 @@ class StudyTable(Data):
             if not (row.partition(":")[0] in _COLUMNS or row.startswith(_PREFIXES)):
                 known = ", ".join([*_COLUMNS, *(f"{prefix}*" for prefix in _PREFIXES)])
                 raise ValueError(f"rows[{k}]: {row!r} is no column of instances, which are {known}")
+        for k, cell in enumerate(self.cells):
+            if not is_cell(cell):
+                raise ValueError(f"cells[{k}]: {cell!r} is not one of {KNOWN_CELLS}")
         return self
 
 

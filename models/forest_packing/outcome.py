@@ -41,7 +41,7 @@ def plan_outcome(
         limit_hit=limit_hit,
         trace=trace,
         phases_s=dict(phases_s or {}),
-        notes=dict(notes or {}),
+        notes={**({} if pairs is None else {"trees": len(pairs)}), **(notes or {})},
         versions=dict(versions or {}),
     )
 

@@ -1,7 +1,7 @@
 """A summary across methods: a row per group of instances, a column per method, measures in cells.
 
 It is the table of a page or a paper: `gadgetopt summary STORE --by COLUMN --cells mean,worst`, and
-what a study with a `[table]` ends with.
+what a study with a `[table]` ends with. A measure `note:NAME` is a number that the method notes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.text import show, show_gap
@@ -20,7 +20,7 @@ from gadgetopt.reporting.summary.documents import escaped
 from gadgetopt.reporting.summary.groups import grouped, shifted_geometric_mean
 from gadgetopt.reporting.summary.outcomes import Outcome
 from gadgetopt.runs.comparison import Entry
-from gadgetopt.runs.study import Cell
+from gadgetopt.runs.study import KNOWN_CELLS, NOTE, is_cell
 from gadgetopt.system.result import Voucher
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class CrossTable:
     groups: int
 
 
-def checked_cells(names: Sequence[str]) -> tuple[Cell, ...]:
+def checked_cells(names: Sequence[str]) -> tuple[str, ...]:
     """Return the measures that names stand for.
 
     Raises
@@ -57,15 +57,14 @@ def checked_cells(names: Sequence[str]) -> tuple[Cell, ...]:
     InputError
         If one is unknown.
     """
-    known: tuple[Cell, ...] = get_args(Cell)
     for name in names:
-        if name not in known:
-            raise InputError(f"--cells: {name!r} is not one of {', '.join(known)}")
-    return tuple(cell for name in names for cell in known if cell == name)
+        if not is_cell(name):
+            raise InputError(f"--cells: {name!r} is not one of {KNOWN_CELLS}")
+    return tuple(names)
 
 
 def cross_tables(
-    table: Sequence[Entry], by: Sequence[str], cells: Sequence[Cell]
+    table: Sequence[Entry], by: Sequence[str], cells: Sequence[str]
 ) -> list[CrossTable]:
     """Return the table of each system.
 
@@ -100,7 +99,7 @@ def _table(
     names: tuple[str, ...],
     groups: dict[tuple[Any, ...], dict[str, list[Outcome]]],
     methods: Sequence[str],
-    cells: Sequence[Cell],
+    cells: Sequence[str],
 ) -> CrossTable:
     counts = {group: max(map(len, own.values())) for group, own in groups.items()}
     several = any(count > 1 for count in counts.values())
@@ -113,13 +112,13 @@ def _table(
     return CrossTable(system, heads, tuple(rows), len(names) + several)
 
 
-def _cell(outcomes: _Outcomes, cells: Sequence[Cell]) -> str:
+def _cell(outcomes: _Outcomes, cells: Sequence[str]) -> str:
     made = [outcome for outcome in outcomes if outcome.runs]
     if not made:
         return ""
     if all(outcome.errors == outcome.runs for outcome in made):
         return "error"
-    return ", ".join(text for cell in cells if (text := _TEXTS[cell](made)))
+    return ", ".join(text for cell in cells if (text := _text_of(cell)(made)))
 
 
 # -- what a cell says ------------------------------------------------------------------------------
@@ -198,8 +197,16 @@ def _count(of: Callable[[Outcome], bool]) -> Callable[[_Outcomes], str]:
     return lambda outcomes: f"{sum(map(of, outcomes))}/{len(outcomes)}"
 
 
+def _text_of(cell: str) -> Callable[[_Outcomes], str]:
+    """Return what writes a measure."""
+    if not cell.startswith(NOTE):
+        return _TEXTS[cell]
+    name = cell.removeprefix(NOTE)
+    return _number(lambda o: o.notes.get(name))
+
+
 #: The text of each measure.
-_TEXTS: dict[Cell, Callable[[_Outcomes], str]] = {
+_TEXTS: dict[str, Callable[[_Outcomes], str]] = {
     "mean": _interval(_mean),
     "median": _interval(_median),
     "worst": _interval(max),
@@ -219,7 +226,7 @@ _TEXTS: dict[Cell, Callable[[_Outcomes], str]] = {
     "longest": lambda outcomes: f"{seconds(max(o.time_s for o in outcomes))} s",
 }
 
-_MEANINGS: dict[Cell, str] = {
+_MEANINGS: dict[str, str] = {
     "mean": "mean ratio to the optimum, at least 1, a..b if gaps are open",
     "median": "median ratio to the optimum, at least 1, a..b if gaps are open",
     "worst": "worst ratio to the optimum",
@@ -243,12 +250,18 @@ _MEANINGS: dict[Cell, str] = {
 # -- as text ---------------------------------------------------------------------------------------
 
 
-def legend(cells: Sequence[Cell]) -> str:
+def legend(cells: Sequence[str]) -> str:
     """Return what the cells say, in one line."""
-    return f"cells: {'; '.join(_MEANINGS[cell] for cell in cells)}."
+    return f"cells: {'; '.join(map(_meaning, cells))}."
 
 
-def markdown(tables: Sequence[CrossTable], cells: Sequence[Cell]) -> str:
+def _meaning(cell: str) -> str:
+    if cell.startswith(NOTE):
+        return f"{cell.removeprefix(NOTE)} as the method notes it, the mean"
+    return _MEANINGS[cell]
+
+
+def markdown(tables: Sequence[CrossTable], cells: Sequence[str]) -> str:
     """Return a table of GitHub's Markdown for each system, and one legend."""
     out = []
     for table in tables:

@@ -47,6 +47,8 @@ class Outcome:
         Runs that exceed the ratio of a theorem, and of a proven one.
     time_s : float
         Mean over the runs; a run that failed or hit a limit counts with its time limit.
+    notes : mapping
+        The means of the numbers that every run notes under a name.
     tightness : float or None
         The bound over the best objective on the instance, inverted for a maximisation; None if one
         is missing or they have no ratio.
@@ -75,6 +77,7 @@ class Outcome:
     refuted: int
     refuted_proven: int
     time_s: float
+    notes: Mapping[str, Number] = field(default_factory=dict)
     tightness: float | None = field(default=None)
     compared: bool = field(default=False)
     won: bool = field(default=False)
@@ -117,7 +120,18 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         refuted=sum(bool(standings) for standings in exceeded),
         refuted_proven=sum("proven" in standings for standings in exceeded),
         time_s=sum(_time(entry) for entry in made) / len(made) if made else 0.0,
+        notes=_notes([r.notes for r in results]),
     )
+
+
+def _notes(noted: Sequence[Mapping[str, object]]) -> dict[str, Number]:
+    """Return the means of the numbers that all runs note."""
+    numbers = [
+        {k: x for k, x in notes.items() if isinstance(x, int | float) and not isinstance(x, bool)}
+        for notes in noted
+    ]
+    shared = set(numbers[0]).intersection(*numbers) if numbers else set()
+    return {name: _mean([own[name] for own in numbers]) for name in shared}
 
 
 def compete(outcomes: Mapping[str, Outcome], sense: Sense) -> None:

@@ -591,6 +591,17 @@ options = { machines = [2, 3] }
 """
 
 
+def test_a_cell_that_no_table_can_have_is_one_line(cli, tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(TABLE.replace('"worst", "optimal"', '"worst", "best"'))
+    code, _, err = cli("compare", path)
+    assert code == 2
+    assert "study.toml: table.cells[1]: 'best' is not one of mean, median, " in err
+    assert err.rstrip().endswith("longest, note:NAME")
+    path.write_text(TABLE.replace('"worst", "optimal"', '"worst", "note:rounds"'))
+    assert read_study(path).table.cells == ("worst", "note:rounds")
+
+
 def test_a_study_with_a_table_ends_with_it_and_summary_prints_it_again(cli, tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(TABLE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ...instance import (
 from . import topologies
 from .topologies import Topology
 
+#: Collectives without a root of their own.
+Collective = Literal["allreduce", "allgather", "reduce_scatter"]
 Distribution = Literal["uniform", "lognormal", "two_level"]
 
 #: Gradients of each model in GB, fp32; "unit" is 1 GB.
@@ -109,6 +111,11 @@ def hardware(
     topology: str = "dgx1_v100",
     boxes: int = 1,
     gpus: str = "",
+    collective: Collective = "allreduce",
+    root_mode: Literal["free", "uniform"] = "free",
+    stage_mode: Literal["overlap", "sequential"] = "overlap",
+    tree_budget: int = 0,
+    equal_share: bool = False,
     model: str = "unit",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
@@ -123,6 +130,12 @@ def hardware(
     gpus : str, default ""
         The GPUs of the job such as "0,1,4"; the others are dropped with their links without
         replacement: the rest are joined by NVLink and its switches only. Empty: all.
+    collective, root_mode, stage_mode : str
+        As in an instance; not "broadcast" and "reduce", which need a root.
+    tree_budget : int, default 0
+        The most trees; 0: any number.
+    equal_share : bool, default False
+        Whether all trees have the same rate.
     model : str, default "unit"
         Of `MODEL_SIZE_GBYTE`.
     contention : float, default 1
@@ -133,7 +146,17 @@ def hardware(
     network = build(boxes) if several else build()
     if gpus:
         network = network.subset(_numbers("gpus", gpus, ","))
-    return _instance(network, rng, model, contention)
+    return _instance(
+        network,
+        rng,
+        model,
+        contention,
+        collective=collective,
+        root_mode=root_mode,
+        stage_mode=stage_mode,
+        tree_budget=tree_budget or None,
+        equal_share=equal_share,
+    )
 
 
 @generator()
@@ -329,11 +352,11 @@ def contended(
 
 
 def _instance(
-    network: Topology, rng: np.random.Generator, model: str, contention: float
+    network: Topology, rng: np.random.Generator, model: str, contention: float, **fields: Any
 ) -> ForestPackingInstance:
     size = MODEL_SIZE_GBYTE[_one_of("model", model, MODEL_SIZE_GBYTE)]
     left = Topology(network.workers, network.switches, contended(network.links, rng, contention))
-    return left.instance(model_size_gbyte=size)
+    return left.instance(model_size_gbyte=size, **fields)
 
 
 def _plain(workers: int, links: Iterable[Link]) -> Topology:

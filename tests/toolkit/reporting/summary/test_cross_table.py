@@ -68,6 +68,20 @@ def test_every_measure_has_a_text_and_a_meaning():
     assert cells_of(RUNS, CELLS)["search"][0].count(", ") == len(CELLS) - 2
 
 
+def test_a_note_is_a_number_that_every_run_has():
+    runs = [
+        result("a", "own", objective=4, notes={"rounds": 3, "why": "text", "closed": True}),
+        result("b", "own", objective=4, notes={"rounds": 8, "why": "text", "trees": 1}),
+    ]
+    assert cells_of(runs, ["note:rounds"])["own"] == ["5.5"]
+    assert cells_of(runs, ["objective", "note:rounds"], ["instance"])["own"] == ["4, 3", "4, 8"]
+    for other in ("trees", "why", "closed", "unknown"):  # not of every run, or no number
+        assert cells_of(runs, [f"note:{other}"])["own"] == [""]
+    assert legend(checked_cells(["note:rounds"])) == (
+        "cells: rounds as the method notes it, the mean."
+    )
+
+
 def test_an_open_gap_is_an_interval_and_its_inverse_too():
     runs = [result("a", "own", objective=6, bound=4), result("a", "other", objective=5)]
     assert cells_of(runs, ["mean", "share"])["own"] == ["1.200..1.500, 0.667..0.833"]
@@ -111,6 +125,8 @@ def test_systems_have_tables_of_their_own():
 def test_an_unknown_measure_is_one_line():
     with pytest.raises(InputError, match="--cells: 'average' is not one of mean, median"):
         checked_cells(["mean", "average"])
+    with pytest.raises(InputError, match=r"--cells: 'note:' is not one of .*, note:NAME"):
+        checked_cells(["note:"])
 
 
 def test_a_bound_of_a_maximisation_is_tight_at_one_too():

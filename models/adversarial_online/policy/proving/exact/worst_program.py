@@ -51,6 +51,7 @@ from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status
 
 from ....subproblems.offline import largest
+from ...evaluate import most_units
 from ...instance import AdversarialOnlinePolicyInstance
 from .master import Master
 
@@ -116,14 +117,15 @@ def worst_of_share_program(
 def least_ratio(instance: AdversarialOnlinePolicyInstance, answer: Answer) -> Fraction:
     """Return the ratio of the largest share that lasts for the units of an answer.
 
-    That of the sequence itself, exactly, where HiGHS says that none is worse.
+    That of the sequence itself, exactly, where HiGHS says that none is worse and the evaluator
+    agrees: another sequence may need more units by less than HiGHS can tell.
     """
     k, units, before = instance.capacity_units, Fraction(0), Fraction(0)
     for t, j in enumerate(answer.sequence, start=1):
         optimum = largest(instance.values(answer.sequence[:t]), k)
         units += (optimum - before) / instance.levels[j]
         before = optimum
-    if float(units) < answer.value * (1 - CLOSED):
+    if float(units) < answer.value * (1 - CLOSED) or units < most_units(instance):
         units = Fraction(answer.value * (1 + CLOSED))
     return max(Fraction(1), units / k)
 

@@ -103,6 +103,15 @@ def test_a_share_by_the_integer_program_is_optimal_and_exact():
     assert (found.status, found.objective) == ("optimal", Fraction(15, 8))
 
 
+def test_a_share_lasts_where_two_sequences_need_nearly_the_same_units():
+    # A geometric grid of four levels from 1 to 4: the sequences 0, 0, 1, 2, 3, 3 and 0, 0, 2, 2, 3,
+    # 3 need 3.94637842381 and 3.94637842408 units for all of OPT, the same to HiGHS.
+    instance = game([1, Fraction(31748021, 20000000), Fraction(25198421, 10000000), 4], 2, 6)
+    found = run(instance, "double_oracle:seller=share:oracle=milp")
+    best = run(instance, "kept_share").objective
+    assert best <= found.objective <= best * (1 + Fraction(1, 10**5))
+
+
 def test_a_program_that_is_not_closed_gives_its_bound_and_the_bracket_stays_valid():
     instance = game([1, 2, 3, 5, 7, 11], 3, 12)
     found = run(instance, "double_oracle:seller=share:oracle=milp", time_s=0.5)
