@@ -4,36 +4,101 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.proofs.estimates import Estimates
 from gadgetopt.proofs.tree_kernel import Box, Rejected, Row, divisor_of, leaf_bound
 
 if TYPE_CHECKING:
-    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.proofs.model import Form
 
 #: Binary digits after the point that are tried in this order; few make short proofs.
 DIGITS = (0, 3, 6, 10, 16, 24, 34, 48, 64, 90)
 #: Those tried where no bound is needed and the best is wanted.
 DIGITS_OF_BEST = (0, 10, 24, 48)
+#: Part of it that the best leaf may lose to have fewer digits.
+NEAR_BEST = 1e-10
 
 #: A row or split, and its dual.
 Dual = tuple[int, float]
 
 
-def bounding_leaf(
-    box: Box, form: Form, rows: Sequence[Dual], splits: Sequence[Dual], need: Fraction
-) -> tuple[str, Fraction] | None:
-    """Return the shortest leaf that proves `need` on a form, and what it proves; None if none."""
-    for k in DIGITS:
-        made = leaf_of(box, form, k, 1, rows, splits)
-        if made is not None and made[1] is not None and made[1] >= need:
-            return made[0], made[1]
-    return None
+@dataclass
+class Leaves:
+    """Leaves on a form at the nodes of a tree, of as many digits as doubles say they need.
+
+    Attributes
+    ----------
+    low, high : ndarray of float, shape (columns,)
+        The bounds of the box in doubles.
+    """
+
+    box: Box
+    form: Form
+    low: Floats
+    high: Floats
+
+    def __post_init__(self) -> None:
+        columns, rows = len(self.box.lower), self.box.rows
+        self._estimates = Estimates(self.form, columns, rows, DIGITS)
+
+    def bounding(
+        self, rows: Sequence[Dual], splits: Sequence[Dual], need: Fraction
+    ) -> tuple[str, Fraction] | None:
+        """Return the shortest leaf that proves `need`, and what it proves; None if none does."""
+        enough = float(need)
+        for k in self._digits(rows, splits, lambda proved: proved >= enough):
+            made = leaf_of(self.box, self.form, k, 1, rows, splits)
+            if made is not None and made[1] is not None and made[1] >= need:
+                return made[0], made[1]
+        return None
+
+    def best(self, rows: Sequence[Dual], splits: Sequence[Dual]) -> tuple[str, Fraction] | None:
+        """Return the shortest leaf that proves as good as most; None if the duals prove nothing."""
+
+        def as_good(proved: Floats) -> Bools:
+            most = proved.max()
+            near: Bools = np.isfinite(proved) & (proved >= most - NEAR_BEST * abs(most))
+            return near
+
+        for k in self._digits(rows, splits, as_good):
+            made = leaf_of(self.box, self.form, k, 1, rows, splits)
+            if made is not None and made[1] is not None:
+                return made[0], made[1]
+        return best_leaf(self.box, self.form, rows, splits)
+
+    def infeasible(self, rows: Sequence[Dual], splits: Sequence[Dual]) -> str | None:
+        """Return the leaf by which a ray proves that nothing is feasible; None if it does not."""
+        nothing: Form = ([], [])
+        for sign in (1, -1):
+            of_rows, of_splits = ([(i, sign * y) for i, y in duals] for duals in (rows, splits))
+            for k in self._digits(of_rows, of_splits, lambda proved: proved > 0, q=0):
+                made = leaf_of(self.box, nothing, k, 0, of_rows, of_splits)
+                if made is not None:
+                    return made[0]
+        return None
+
+    def _digits(
+        self,
+        rows: Sequence[Dual],
+        splits: Sequence[Dual],
+        is_enough: Callable[[Floats], Bools],
+        q: int = 1,
+    ) -> list[int]:
+        """Return numbers of digits with which duals seem to prove enough, those worth trying."""
+        of_splits = [(self.box.splits[t], y) for t, y in splits]
+        for whole in (np.rint, np.trunc):
+            proved = self._estimates.proved(self.low, self.high, rows, of_splits, q, whole)
+            found = [DIGITS[n] for n in np.flatnonzero(is_enough(proved))]
+            if found or np.isfinite(proved).all():
+                break
+        return [*found[:2], *found[2:][-2:]]
 
 
 def best_leaf(
@@ -46,18 +111,6 @@ def best_leaf(
         if made is not None and made[1] is not None and (found is None or made[1] > found[1]):
             found = made[0], made[1]
     return found
-
-
-def infeasible_leaf(box: Box, rows: Sequence[Dual], splits: Sequence[Dual]) -> str | None:
-    """Return the leaf by which a ray proves that nothing is feasible; None if it does not."""
-    nothing: Form = ([], [])
-    for k in DIGITS:
-        for sign in (1, -1):
-            turned = [[(i, sign * y) for i, y in duals] for duals in (rows, splits)]
-            made = leaf_of(box, nothing, k, 0, *turned)
-            if made is not None:
-                return made[0]
-    return None
 
 
 def row_leaf(

@@ -16,9 +16,7 @@ import numpy as np
 from gadgetopt.proofs.branching import Branching, Node, ends
 from gadgetopt.proofs.exact_leaves import ExactLeaves
 from gadgetopt.proofs.leaves import (
-    best_leaf,
-    bounding_leaf,
-    infeasible_leaf,
+    Leaves,
     row_leaf,
     sparse_duals,
     used_bounds,
@@ -76,6 +74,8 @@ class TreeSearch:
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
+        low_high = np.array([ends(self.box, j) for j in range(len(model.integer))]).reshape(-1, 2)
+        self.of_duals = Leaves(self.box, self.form, *low_high.T.copy())
         self._exact = ExactLeaves(self)
         self.path: list[Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
@@ -97,8 +97,6 @@ class TreeSearch:
         # What propagation works on, made when the root is split; what it found and is not yet split
         # on; whether it has yet to look at the node where the search is.
         self._propagation: Propagation | None = None
-        self._low: Floats = np.zeros(0)
-        self._high: Floats = np.zeros(0)
         self._found: list[Tightening] = []
         self._conflict: Side | None = None
         self._is_new = True
@@ -176,13 +174,13 @@ class TreeSearch:
         solved = self.lp.solve()
         if solved.infeasible:
             ray = [] if solved.ray is None else sparse_duals(solved.ray)
-            line = infeasible_leaf(self.box, *self.parted(ray)) or self._exact.infeasible()
+            line = self.of_duals.infeasible(*self.parted(ray)) or self._exact.infeasible()
             if line is not None:
                 return line
         target = float(self.need) / self.model.scale
         duals = None if solved.duals is None else solved.duals * float(self.model.scale)
         if duals is not None and solved.objective >= target - NOISE * abs(target):
-            made = bounding_leaf(self.box, self.form, *self.parted(sparse_duals(duals)), self.need)
+            made = self.of_duals.bounding(*self.parted(sparse_duals(duals)), self.need)
             made = made or self._exact.bounding()
             if made is not None and made[1] >= self.need:
                 return made[0]
@@ -211,7 +209,7 @@ class TreeSearch:
         for duals in (self.duals, parents, self.root):
             made = None
             if duals is not None:
-                made = best_leaf(self.box, self.form, *self.parted(sparse_duals(duals)))
+                made = self.of_duals.best(*self.parted(sparse_duals(duals)))
             if made is not None:
                 break
         else:
@@ -268,11 +266,7 @@ class TreeSearch:
                 self._propagation = Propagation(
                     self.model, rows, need, self.branching.packing, reduced
                 )
-                every = range(len(self.model.integer))
-                low_high = [ends(self.box, j) for j in every]
-                self._low = np.array([low for low, _ in low_high])
-                self._high = np.array([high for _, high in low_high])
-            found = self._propagation.run(self._low, self._high)
+            found = self._propagation.run(self.of_duals.low, self.of_duals.high)
             self._found, self._conflict = found.bounds[::-1], found.conflict
         while self._found:
             column, upper, value, side = self._found.pop()
@@ -384,8 +378,7 @@ class TreeSearch:
         at = int(node.words[1])
         if node.words[0] == "b":
             low, high = ends(self.box, at)
-            if self._propagation is not None:
-                self._low[at], self._high[at] = low, high
+            self.of_duals.low[at], self.of_duals.high[at] = low, high
             self.lp.bound_column(at, low, high)
             return
         _, _, low_side, high_side, unit = self.box.rows[at]

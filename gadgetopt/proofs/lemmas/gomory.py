@@ -126,10 +126,17 @@ class Rounds:
     def __init__(self, model: Model, lp: Relaxation, others: OtherLemmas = lambda *_: []):
         self.model, self.lp, self.others = model, lp, others
         self.made: list[Lemma] = []
+        #: Of the relaxation, round after round.
+        self.bounds: list[float] = []
+
+    def closed(self, target: float) -> float:
+        """Return the part of the gap between relaxation and target that is closed."""
+        gap = target - self.bounds[0] if self.bounds else 0.0
+        return (max(self.bounds) - self.bounds[0]) / gap if gap > 0 else 1.0
 
     def lemmas(self, target: float) -> list[Lemma]:
         """Return lemmas that close part of the gap between relaxation and target; maybe none."""
-        bounds: list[float] = []
+        bounds = self.bounds
         while len(bounds) < ROUNDS:
             solved = self.lp.solve()
             if solved.x is None:
@@ -145,7 +152,7 @@ class Rounds:
             for lemma in found:
                 self.lp.add_row(lemma.row)
             self.made += found
-        if not bounds or max(bounds) < bounds[0] + WORTH * (target - bounds[0]):
+        if not bounds or self.closed(target) < WORTH:
             return []
         return self._tight()
 
