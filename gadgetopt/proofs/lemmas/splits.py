@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.proofs.leaves import Dual, best_leaf
+from gadgetopt.proofs.leaves import Dual, best_leaf, leaf_of
 from gadgetopt.proofs.tree_kernel import Box, Row, rounded
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 #: Largest coefficients of a lemma, tried in this order until it is at least this part as deep as
 #: the cut; entries below which a cut's share of it is noise.
 LARGEST, ENOUGH, NOISE = (2**16, 2**28, 2**40), 0.5, 1e-9
+#: Binary digits of the duals of its leaves where these are enough, or those times the lemma's unit.
+FEW, MANY = (0, 4, 10), 48
 #: Largest coefficient of a lemma whose coefficients are proportional to small integers.
 SMALL = 1000
 
@@ -103,7 +106,7 @@ def proved_by_split(model: Model, box: Box, cut: Split, largest: int) -> Lemma |
     box.split(words)
     for rows, dual in (cut.left, cut.right):
         used: list[Dual] = [(i, unit * y) for i, y in rows.items() if y]
-        leaf = best_leaf(box, form, used, [(0, unit * dual)])
+        leaf = _leaf(box, form, used, (0, unit * dual), unit)
         if leaf is not None:
             lines.append(leaf[0])
             bounds.append(leaf[1])
@@ -114,6 +117,23 @@ def proved_by_split(model: Model, box: Box, cut: Split, largest: int) -> Lemma |
     least = rounded(model, form, min(bounds))
     assert least is not None
     return Lemma(form, least, lines)
+
+
+def _leaf(
+    box: Box, form: Form, rows: Sequence[Dual], split: Dual, unit: float
+) -> tuple[str, Fraction] | None:
+    """Return a leaf of few digits if its duals have few, else of as many as doubles have."""
+    duals = [*(y for _, y in rows), split[1]]
+    for k in FEW:
+        scaled = [math.ldexp(y, k) for y in duals]
+        if all(abs(y - round(y)) <= NOISE * max(1.0, abs(y)) for y in scaled):
+            break
+    else:
+        k = max(FEW[-1], MANY - math.frexp(unit)[1])
+    made = leaf_of(box, form, k, 1, rows, [split])
+    if made is None or made[1] is None:
+        return best_leaf(box, form, rows, [split])
+    return made[0], made[1]
 
 
 def integer_form(alpha: Floats, at_most: int) -> tuple[Floats, float] | None:
