@@ -1,17 +1,66 @@
-"""The command `errata`."""
+"""The commands `check`, for proofs, and `errata`, for statements of the literature."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gadgetopt.cli.options import Json
 from gadgetopt.cli.printing import echo
+from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Problem, Statement
+
+
+def check(
+    proof: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROOF", help="VIPR file, tree proof, or certificate; .gz and .bz2, too."
+        ),
+    ],
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="MODEL",
+            help="The model it is about: .mps, .lp, .nl, or exact text. A VIPR file has its own.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Check somebody's proof of a bound, in exact arithmetic and without a solver.
+
+    The exit code is 0 if the proof proves what it claims, 1 if it does not, and 2 if a file cannot
+    be read.
+    """
+    from gadgetopt.proofs.checker.verdict import check as checked
+    from gadgetopt.proofs.pseudo_boolean import encoding
+
+    try:
+        verdict = checked(proof, model, {"pseudo_boolean": encoding.proved})
+    except OSError as error:
+        raise InputError(
+            f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        ) from None
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if not as_json:
+        echo("\n".join(verdict.sentences))
+    else:
+        row = {
+            "proof": str(proof),
+            "model": None if model is None else str(model),
+            "status": verdict.status,
+            "sense": verdict.sense,
+            "bound": None if verdict.bound is None else str(verdict.bound),
+            "sentences": verdict.sentences,
+        }
+        echo(json.dumps(row, indent=1))
+    return 0 if verdict.proves else 1
 
 
 def errata(

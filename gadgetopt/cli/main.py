@@ -18,7 +18,7 @@ import typer
 
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.certifying import certify
-from gadgetopt.cli.checking import errata
+from gadgetopt.cli.checking import check, errata
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
@@ -54,6 +54,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "import": import_,
     "solve": solve,
     "verify": verify,
+    "check": check,
     "decode": decode,
     "plot": plot,
     "compare": compare,

@@ -131,15 +131,15 @@ def import_(
 
 
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Instance file.")],
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Instance file.")] = None,
     form: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--format",
             help="mps, lp, nl, cpsat or exact (for checkers of proofs); vipr for a proof.",
             autocompletion=lambda: ["mps", "lp", "nl", "cpsat", "exact", "vipr"],
         ),
-    ],
+    ] = None,
     formulation: Annotated[
         str | None,
         typer.Option(
@@ -153,17 +153,29 @@ def export(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
+    checker: Annotated[
+        Path | None,
+        typer.Option(
+            "--checker", help="Write the checker of proofs there: one file that needs Python alone."
+        ),
+    ] = None,
     time_limit: ModelTime = 600.0,
     memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
-    """Write a model for other solvers, or a proof for checkers.
+    """Write a model for other solvers, a proof for checkers, or the checker itself.
 
     A process of its own builds the model; it ends within its limits of time and memory.
     """
     from gadgetopt.reporting.export import FORMATS
     from gadgetopt.system.files import read_instance
 
+    if checker is not None:
+        if any(given is not None for given in (file, form, formulation, proof, out)):
+            raise InputError("--checker: goes alone, it writes no model")
+        return _write_checker(checker)
+    if file is None or form is None:
+        raise InputError(f"{'FILE' if file is None else '--format'}: is missing")
     limits = Limits(time_limit, 1, memory_mb)
     if form == "vipr" or proof is not None:
         if proof is None or form != "vipr" or formulation is not None:
@@ -212,6 +224,17 @@ def new_system(
         return
     for line in writing.next_steps(name, folder, written):
         echo(line)
+
+
+def _write_checker(path: Path) -> int:
+    from gadgetopt import __version__
+    from gadgetopt.proofs.checker.writing import checker_in_one_file
+    from gadgetopt.system.output import whole_file
+
+    with whole_file(path) as part:
+        part.write_text(checker_in_one_file(__version__), encoding="utf-8")
+    echo(str(path))
+    return 0
 
 
 def _written(

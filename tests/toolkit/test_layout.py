@@ -53,8 +53,8 @@ OURS = (
 #: The same for the rooms of `proving`: a check imports nothing that searches for the proof.
 PROVING = ({"certificate"}, {"formulations"}, {"bounds"}, {"exact"})
 
-#: Packages that no command reaches: a template that is copied, a reader not taken up yet.
-UNREACHED = ("gadgetopt.skeleton.", "gadgetopt.proofs.reading")
+#: Packages that no command reaches: a template that is copied.
+UNREACHED = ("gadgetopt.skeleton.",)
 
 
 def floors(rooms: tuple[set[str], ...]) -> dict[str, int]:

@@ -1,54 +1,66 @@
 """Checks VIPR files, versions 1.0 and 1.1, about a model, ours or others'; standard library only.
 
-A file's own model counts for nothing: each of its constraints has to be a bound or a side of a row
-of the model, up to a positive factor, and its objective has to be the model's, minimised, or the
-opposite, maximised. So it does not matter how the file names columns and rows. What is returned is
-the best bound of a derivation that rests on no assumption, not what the file claims. Of `lin weak`,
-which SCIP writes, the bounds that it leaves out are put in. A last use is a hint about memory, and
-is not heeded.
+Where a model is given, the file's own counts for nothing: each of its constraints has to be a bound
+or a side of a row of the model, up to a positive factor, and its objective has to be the model's,
+minimised, or the opposite, maximised. So it does not matter how the file names columns and rows.
+What is returned is the best bound of a derivation that rests on no assumption, and beside it what
+the file claims. Of `lin weak`, which SCIP writes, the bounds that it leaves out are put in. A last
+use is a hint about memory, and is not heeded.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
+
+from gadgetopt.proofs.vipr_files.constraints import (
+    SIGNS,
+    Line,
+    Terms,
+    as_bound,
+    constraints_of,
+    key,
+    parts,
+)
+from gadgetopt.proofs.vipr_files.words import Words, number_of_word
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
 
-Terms = dict[int, Fraction]
-SIGNS = {"G": 1, "E": 0, "L": -1}
-#: Largest power of ten in a number: a few characters may stand for millions of digits.
-LARGEST_POWER = 4300
 #: Limits that no honest proof comes near: binary digits of a sum's denominator, and entries of
 #: lines that are added up, where an assumption that is kept counts as `KEPT` of them.
 MOST_BITS_OF_SUMS, MOST_ENTRIES, KEPT = 200_000, 10**9, 50
 
 
-class Line(NamedTuple):
-    """`terms >= side` for the sense 1, `<=` for -1, `=` for 0; and the assumptions it rests on."""
+class ViprProof(NamedTuple):
+    """What a VIPR file proves about its objective, and what it says.
 
-    sense: int
-    side: Fraction
-    terms: Terms
-    assumed: frozenset[int] = frozenset()
+    Attributes
+    ----------
+    version : str
+    counts : dict
+        How many columns, integer columns, constraints and derivations it has.
+    sense : str
+        "min" or "max", the file's.
+    bound : Fraction or None
+        Below it (above it, for a maximisation) the file's objective has no feasible value; None if
+        nothing is feasible.
+    claim : tuple or None
+        Between what the file says that the optimum is, with None for infinity; None if it says that
+        nothing is feasible.
+    solutions : dict
+        Values of the objective at the file's solutions by their names; in place of those that are
+        not feasible, what they violate.
+    """
 
-    def is_false(self) -> bool:
-        """Return True if no point satisfies it."""
-        wrong = {1: self.side > 0, 0: self.side != 0, -1: self.side < 0}
-        return not self.terms and wrong[self.sense]
-
-    def implies(self, other: Line) -> bool:
-        """Return True if it is false or the same with a side that is at least as strong."""
-        if self.is_false():
-            return True
-        if self.terms != other.terms or self.sense not in (0, other.sense):
-            return False
-        return (self.side - other.side) * other.sense >= 0 and (
-            other.sense != 0 or self.side == other.side
-        )
+    version: str
+    counts: dict[str, int]
+    sense: str
+    bound: Fraction | None
+    claim: tuple[Fraction | None, Fraction | None] | None
+    solutions: dict[str, Fraction | str]
 
 
 def proved_by_vipr(model: Model, lines: Iterable[str]) -> Fraction | None:
@@ -59,26 +71,47 @@ def proved_by_vipr(model: Model, lines: Iterable[str]) -> Fraction | None:
     ValueError
         If the file is no proof, or one about another model.
     """
+    proof = read_vipr(lines, model)
+    if proof.bound is None:
+        return None
+    return proof.bound * model.scale * (1 if proof.sense == "min" else -1)
+
+
+def read_vipr(
+    lines: Iterable[str], model: Model | None = None, names: Sequence[str] = ()
+) -> ViprProof:
+    """Return what a VIPR file proves: about a model, or without one about the model in the file.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the model's columns, by which the file may call them.
+
+    Raises
+    ------
+    ValueError
+        If the file is no proof, or one about another model.
+    """
+    reader = _ViprReader(lines, model, names)
     try:
-        return _ViprReader(model, _words(lines)).read()
-    except (LookupError, StopIteration, ZeroDivisionError) as error:
-        raise ValueError(f"is no VIPR file: {error!r}") from None
-
-
-def _words(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the words of lines; a word that begins with % begins a comment."""
-    for line in lines:
-        for word in line.split():
-            if word.startswith("%"):
-                break
-            yield word
+        return reader.read()
+    except StopIteration:
+        raise ValueError("is no VIPR file: it ends too early") from None
+    except (LookupError, ZeroDivisionError) as error:
+        raise ValueError(f"line {reader.words.at}: is no line of a VIPR file: {error!r}") from None
+    except ValueError as error:
+        raise ValueError(f"line {reader.words.at}: {error}") from None
 
 
 class _ViprReader:
-    def __init__(self, model: Model, words: Iterator[str]):
-        self.model = model
-        self.words = words
+    def __init__(self, lines: Iterable[str], model: Model | None, names: Sequence[str]):
+        self.model, self.names = model, names
+        self.words = Words(lines)
         self.known: dict[int, Line] = {}
+        #: What the model consists of, the one that is given or the file's.
+        self.constraints: list[tuple[str, Line]] = []
+        self.integer: list[bool] = []
+        #: Columns of the model, in the order of the file.
         self.columns: list[int] = []
         #: 1 if the file minimises the model's objective, -1 if it maximises the opposite.
         self.direction = 1
@@ -89,42 +122,116 @@ class _ViprReader:
         self.bounds: dict[tuple[int, int], Fraction] = {}
         self.steps = 0
 
-    def read(self) -> Fraction | None:
-        self._skip("VER", 1)
-        count = self._after("VAR")
-        self.columns = self._columns([next(self.words) for _ in range(count)])
-        for _ in range(self._after("INT")):
-            if not self.model.integer[self.columns[self._index()]]:
-                raise ValueError("a column is integer that is not in the model")
+    def read(self) -> ViprProof:
+        self.words.skip("VER")
+        version = next(self.words)
+        if version not in ("1.0", "1.1"):
+            raise ValueError(f"version {version[:20]!r} of VIPR, expected 1.0 or 1.1")
+        counts = {"columns": self.words.after("VAR")}
+        self._columns([next(self.words) for _ in range(counts["columns"])])
+        counts["integer"] = self._integers()
         self._objective()
-        count = self._after("CON")
-        self._index()
-        sides = set(_sides(self.model))
-        for number in range(count):
-            line = self._constraint()
-            if any(_key(part) not in sides for part in _parts(line) if part.terms):
-                raise ValueError(f"constraint {number} is not in the model")
-            if any(not part.terms and part.is_false() for part in _parts(line)):
-                raise ValueError(f"constraint {number} is not in the model")
-            self._put(number, line)
-        self._claims()
-        return self._best_bound(count)
+        counts["constraints"] = self.words.after("CON")
+        self.words.index()
+        self._read_constraints(counts["constraints"])
+        claim = self._claim()
+        solutions = dict(self._solution() for _ in range(self.words.after("SOL")))
+        counts["derivations"] = self.words.after("DER")
+        bound = self._best_bound(range(len(self.known), len(self.known) + counts["derivations"]))
+        if word := next(self.words, ""):
+            raise ValueError(f"{word[:20]!r} after the last derivation")
+        sense = "min" if self.direction == 1 else "max"
+        bound = None if bound is None else self.direction * bound
+        return ViprProof(version, counts, sense, bound, claim, solutions)
+
+    def _columns(self, names: list[str]) -> None:
+        """Find the columns of the model: by its names, or `x3`, or `t_x3`, or by their order."""
+        if len(set(names)) < len(names):
+            raise ValueError("a column twice")
+        self.columns = list(range(len(names)))
+        if self.model is None:
+            return
+        there = len(self.model.integer)
+        for known in (self.names, [f"x{j}" for j in range(there)]):
+            ours = {f"{prefix}{name}": j for prefix in ("t_", "") for j, name in enumerate(known)}
+            columns = [ours.get(name, -1) for name in names]
+            if -1 not in columns and len(set(columns)) == len(names):
+                self.columns = columns
+                return
+        if len(names) != there:
+            raise ValueError(f"{len(names)} columns, expected the model's {there}, or names x0, x1")
+
+    def _integers(self) -> int:
+        """Read which columns are integer, as in the model; return how many."""
+        self.integer = [False] * len(self.columns) if self.model is None else self.model.integer
+        count = self.words.after("INT")
+        for _ in range(count):
+            j = self.columns[self.words.index()]
+            if self.model is None:
+                self.integer[j] = True
+            if not self.integer[j]:
+                raise ValueError("a column is integer that is not in the model")
+        return count
 
     def _objective(self) -> None:
         """Read the objective, which has to be the model's."""
-        self._skip("OBJ", 0)
+        self.words.skip("OBJ")
         self.direction = {"min": 1, "max": -1}[next(self.words)]
         self.objective = self._terms(next(self.words))
+        if self.model is None:
+            return
         scale = self.direction * self.model.scale
         if self.objective != {
             j: Fraction(a, scale) for j, a in zip(*self.model.costs, strict=True)
         }:
             raise ValueError("has another objective")
 
-    def _best_bound(self, first: int) -> Fraction | None:
+    def _read_constraints(self, count: int) -> None:
+        """Read the constraints, each of which has to be a part of the model."""
+        if self.model is not None:
+            self.constraints = list(constraints_of(self.model))
+        sides = {key(line) for _, line in self.constraints if line.terms}
+        for number in range(count):
+            name, line = next(self.words), self._relation()
+            if self.model is None:
+                self.constraints.append((f"constraint {name[:20]!r}", line))
+            elif any(
+                key(part) not in sides if part.terms else part.is_false() for part in parts(line)
+            ):
+                raise ValueError(f"constraint {name[:20]!r} is not in the model")
+            self._put(number, line)
+
+    def _claim(self) -> tuple[Fraction | None, Fraction | None] | None:
+        """Read what the file says that the optimum is."""
+        self.words.skip("RTP")
+        word = next(self.words)
+        if word == "infeas":
+            return None
+        if word != "range":
+            raise ValueError(f"{word[:20]!r} after RTP, expected range or infeas")
+        ends = next(self.words), next(self.words)
+        low, high = (
+            None if end == none else number_of_word(end)
+            for end, none in zip(ends, ("-inf", "inf"), strict=True)
+        )
+        return low, high
+
+    def _solution(self) -> tuple[str, Fraction | str]:
+        """Read a solution; return its name, and its value or what it violates."""
+        name, point = next(self.words), self._terms(next(self.words))
+        for j, value in point.items():
+            if self.integer[j] and value.denominator > 1:
+                return name, f"column {j}, which is integer"
+        for what, line in self.constraints:
+            self._spend(1 + len(line.terms))
+            if not line.holds_at(point):
+                return name, what
+        return name, sum((a * point.get(j, 0) for j, a in self.objective.items()), Fraction(0))
+
+    def _best_bound(self, numbers: Iterable[int]) -> Fraction | None:
         """Read the derivations and return the best bound of one; None if nothing is feasible."""
         bounds = []
-        for number in range(first, first + self._after("DER")):
+        for number in numbers:
             name = next(self.words)
             try:
                 derived = self._derivation(number)
@@ -135,17 +242,7 @@ class _ViprReader:
         if not bounds:
             raise ValueError("proves nothing about the objective without assumptions")
         known = [bound for bound in bounds if bound is not None]
-        return max(known) * self.model.scale if len(known) == len(bounds) else None
-
-    def _claims(self) -> None:
-        """Skip what the file claims: the range and solutions."""
-        self._skip("RTP", 0)
-        if next(self.words) == "range":
-            next(self.words), next(self.words)
-        for _ in range(self._after("SOL")):
-            next(self.words)
-            for _ in range(2 * self._index()):
-                next(self.words)
+        return max(known) if len(known) == len(bounds) else None
 
     def _is_bound(self, line: Line) -> bool:
         """Return True if a line bounds the model's objective from below."""
@@ -200,7 +297,7 @@ class _ViprReader:
         sense, side, terms = 0, Fraction(0), dict[int, Fraction]()
         assumed: frozenset[int] = frozenset()
         for _ in range(int(word)):
-            line, factor = self.known[self._index()], self._number()
+            line, factor = self._line(), self.words.number()
             sign = line.sense if factor > 0 else -line.sense
             if not factor:
                 continue
@@ -236,7 +333,7 @@ class _ViprReader:
 
     def _rounded(self, line: Line) -> Line:
         if not line.sense or not all(
-            self.model.integer[j] and a.denominator == 1 for j, a in line.terms.items()
+            self.integer[j] and a.denominator == 1 for j, a in line.terms.items()
         ):
             raise ValueError("a rounding of what need not be an integer")
         nearest: Callable[[Fraction], int] = math.ceil if line.sense > 0 else math.floor
@@ -247,11 +344,11 @@ class _ViprReader:
         found = {}
         if next(self.words) != "{":
             raise ValueError("`weak` without bounds")
-        for _ in range(self._index()):
+        for _ in range(self.words.index()):
             end = 0 if next(self.words) == "L" else 1
-            j, line = self.columns[self._index()], self.known[self._index()]
-            self._number()
-            bound = _as_bound(line)
+            j, line = self.columns[self.words.index()], self._line()
+            self.words.number()
+            bound = as_bound(line)
             if bound is None or bound[0] != j or bound[1] == (-1 if end == 0 else 1):
                 raise ValueError("`weak` names a line that is no such bound")
             found[j, end] = bound[2], line.assumed
@@ -260,11 +357,13 @@ class _ViprReader:
         return found
 
     def _either(self, claimed: Line) -> Line:
-        one, left, other, right = [self._index() for _ in range(4)]
+        one, left, other, right = [self.words.index() for _ in range(4)]
+        if not all(number in self.known for number in (one, left, other, right)):
+            raise ValueError("`uns` names a constraint that is not there before it")
         below, above = self.known[left], self.known[right]
         if below.sense == 1:
             below, above = above, below
-        whole = all(self.model.integer[j] and a.denominator == 1 for j, a in below.terms.items())
+        whole = all(self.integer[j] and a.denominator == 1 for j, a in below.terms.items())
         if (
             not whole
             or (below.sense, above.sense) != (-1, 1)
@@ -287,7 +386,7 @@ class _ViprReader:
     def _put(self, number: int, line: Line) -> None:
         self._spend(KEPT * len(line.assumed))
         self.known[number] = line
-        bound = None if line.assumed else _as_bound(line)
+        bound = None if line.assumed else as_bound(line)
         if bound is not None:
             j, sense, value = bound
             for end in {1: (0,), -1: (1,), 0: (0, 1)}[sense]:
@@ -295,13 +394,9 @@ class _ViprReader:
                 if old is None or (value > old if end == 0 else value < old):
                     self.bounds[j, end] = value
 
-    def _constraint(self) -> Line:
-        next(self.words)
-        return self._relation()
-
     def _relation(self) -> Line:
         """Read a constraint after its name."""
-        sense, side, count = SIGNS[next(self.words)], self._number(), next(self.words)
+        sense, side, count = SIGNS[next(self.words)], self.words.number(), next(self.words)
         return Line(sense, side, self._terms(count))
 
     def _terms(self, count: str) -> Terms:
@@ -309,44 +404,18 @@ class _ViprReader:
             return self.objective
         terms: Terms = {}
         for _ in range(int(count)):
-            j = self.columns[self._index()]
+            j = self.columns[self.words.index()]
             if j in terms:
                 raise ValueError("a column twice in a constraint")
-            terms[j] = self._number()
+            terms[j] = self.words.number()
         return {j: a for j, a in terms.items() if a}
 
-    def _columns(self, names: list[str]) -> list[int]:
-        """Return the columns of `x3`, or `t_x3`, as SCIP calls it; of other names, in the order."""
-        if len(set(names)) < len(names):
-            raise ValueError("a column twice")
-        there = len(self.model.integer)
-        ours = {f"{prefix}x{j}": j for j in range(there) for prefix in ("", "t_")}
-        columns = [ours.get(name, -1) for name in names]
-        if -1 not in columns and len(set(columns)) == len(names):
-            return columns
-        if len(names) != there:
-            raise ValueError(f"{len(names)} columns, expected the model's {there}, or names x0, x1")
-        return list(range(there))
-
-    def _after(self, keyword: str) -> int:
-        self._skip(keyword, 0)
-        return self._index()
-
-    def _skip(self, keyword: str, more: int) -> None:
-        if next(self.words) != keyword:
-            raise ValueError(f"no {keyword} where it should be")
-        for _ in range(more):
-            next(self.words)
-
-    def _index(self) -> int:
-        return int(next(self.words))
-
-    def _number(self) -> Fraction:
-        word = next(self.words)
-        _, _, power = word.lower().partition("e")
-        if power and abs(int(power)) > LARGEST_POWER:
-            raise ValueError(f"a number of too many digits: {word[:20]!r}")
-        return Fraction(word)
+    def _line(self) -> Line:
+        """Read the number of a constraint, and return it."""
+        number = self.words.index()
+        if number not in self.known:
+            raise ValueError(f"names constraint {number}, which is not there before it")
+        return self.known[number]
 
 
 def _short(number: Fraction) -> Fraction:
@@ -354,36 +423,3 @@ def _short(number: Fraction) -> Fraction:
     if number.denominator.bit_length() > MOST_BITS_OF_SUMS:
         raise ValueError("numbers of too many digits")
     return number
-
-
-def _as_bound(line: Line) -> tuple[int, int, Fraction] | None:
-    """Return column, sense and value of a bound on one column."""
-    if len(line.terms) != 1:
-        return None
-    ((j, a),) = line.terms.items()
-    return j, line.sense if a > 0 else -line.sense, line.side / a
-
-
-def _parts(line: Line) -> list[Line]:
-    """Return an equation as its two sides."""
-    return [line] if line.sense else [line._replace(sense=1), line._replace(sense=-1)]
-
-
-def _key(line: Line) -> tuple[Fraction, frozenset[tuple[int, Fraction]]]:
-    """Return what is equal for constraints that differ by a positive factor."""
-    factor = Fraction(line.sense) / max(map(abs, line.terms.values()))
-    return line.side * factor, frozenset((j, a * factor) for j, a in line.terms.items())
-
-
-def _sides(model: Model) -> Iterator[tuple[Fraction, frozenset[tuple[int, Fraction]]]]:
-    """Yield the bounds and the sides of the rows of a model."""
-    for j, sides in enumerate(zip(model.lower, model.upper, strict=True)):
-        for sense, side in zip((1, -1), sides, strict=True):
-            if side is not None:
-                yield _key(Line(sense, Fraction(side), {j: Fraction(1)}))
-    for row in model.rows:
-        pairs = zip(row.columns, row.coefficients, strict=True)
-        terms = {j: Fraction(a) for j, a in pairs if a}
-        for sense, side in zip((1, -1), (row.lower, row.upper), strict=True):
-            if side is not None and terms:
-                yield _key(Line(sense, Fraction(side), terms))
