@@ -34,10 +34,12 @@ TRUSTED = {
     "gadgetopt.pieces.pipeline.plan",  # of solutions; no check calls it
     "gadgetopt.pieces.pipeline.all_plans.proofs.devices",
     "gadgetopt.pieces.pipeline.all_plans.proofs.every_plan",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.layers",
     "gadgetopt.pieces.pipeline.all_plans.proofs.order_loops",
     "gadgetopt.pieces.pipeline.all_plans.proofs.orders",
     "gadgetopt.pieces.pipeline.all_plans.proofs.plan_loops",
     "gadgetopt.pieces.pipeline.all_plans.proofs.plans",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.steps",
     "gadgetopt.pieces.pipeline.all_plans.proofs.ticks",
     "gadgetopt.pieces.utility",
     "gadgetopt.proofs.files",
