@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 
@@ -16,7 +17,7 @@ Payload = TypeVar("Payload")
 class ColumnPool(Generic[Payload]):
     """Columns of a linear program with what each stands for; none enters twice.
 
-    Columns are at least 0 and have no upper bound. Those added since the last `enter` are handed to
+    Columns are at least 0. Those added since the last `enter` are handed to
     the program there, in one call. Columns that the program had before, or gets from elsewhere, are
     none of the pool's.
 
@@ -24,10 +25,13 @@ class ColumnPool(Generic[Payload]):
     ----------
     lp : PersistentLp
         The restricted master.
+    most : float
+        Upper bound of every column.
     """
 
-    def __init__(self, lp: PersistentLp):
+    def __init__(self, lp: PersistentLp, *, most: float = math.inf):
         self._lp = lp
+        self._most = most
         self._known: set[Hashable] = set()
         self._numbers: list[int] = []
         self._waiting: list[tuple[float, Sequence[int] | Ints, Sequence[float] | Floats]] = []
@@ -77,7 +81,7 @@ class ColumnPool(Generic[Payload]):
         self._numbers += self._lp.add_columns(
             costs,
             np.zeros(new),
-            np.full(new, np.inf),
+            np.full(new, self._most),
             starts,
             np.concatenate(rows).astype(np.int64),
             np.concatenate(values).astype(np.float64),

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.errors import SolverError
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
 from gadgetopt.system.result import Limits
@@ -80,23 +81,21 @@ def _relaxation(problem: SlotProblem, limits: Limits) -> tuple[float, tuple[dict
     upper = np.concatenate([np.ones(jobs), terms.capacity.ravel().astype(float)])
     empty = np.empty(0)
     lp.add_rows(np.full(len(upper), -np.inf), upper, np.zeros(len(upper)), empty, empty)
-    names: list[tuple[int, int]] = []
+    rings: ColumnPool[tuple[int, int]] = ColumnPool(lp, most=1.0)
     for j, x in enumerate(problem.jobs):
         needed = np.flatnonzero(x.job.demand)
         for size in range(1, x.most + 1):
             for s in range(servers):
                 rows = np.r_[j, jobs + s * resources + needed]
                 values = np.r_[1.0, size * x.job.demand[needed]]
-                cost = np.array([x.gain[size]])
-                lp.add_columns(cost, np.zeros(1), np.ones(1), np.zeros(1), rows, values)
-                names.append((j, size))
+                rings.add((j, size, s), (j, size), float(x.gain[size]), rows, values)
+    rings.enter()
     status = lp.solve(limits)
     if lp.limit_hit:
         raise TimeoutError("the relaxation of a slot took longer than the time limit")
     if status != "optimal":
         raise SolverError(f"the relaxation of a slot ended as {status}")
     shares: list[dict[int, float]] = [{} for _ in problem.jobs]
-    for (j, size), part in zip(names, lp.values.tolist(), strict=True):
-        if part > ZERO:
-            shares[j][size] = shares[j].get(size, 0.0) + part
+    for (j, size), part in rings.used(ZERO):
+        shares[j][size] = shares[j].get(size, 0.0) + part
     return lp.dual_bound, tuple(shares)

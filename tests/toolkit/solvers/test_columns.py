@@ -49,3 +49,13 @@ def test_a_column_may_have_no_rows():
     pool.add("idle", None, 0.0, [], [])
     pool.add("full", None, 1.0, np.array([0]), np.array([1]))
     assert pool.enter() == 2
+
+
+def test_columns_may_have_an_upper_bound():
+    lp = cover([3])
+    pool: ColumnPool[str] = ColumnPool(lp, most=1.0)
+    pool.add("a", "cheap", 1.0, [0], [1])
+    pool.enter()
+    assert lp.solve(Limits()) is Status.OPTIMAL
+    assert dict(pool.used(1e-9)) == pytest.approx({"cheap": 1})
+    assert lp.objective == pytest.approx(21)
