@@ -24,6 +24,7 @@ from gadgetopt.system.printable import printable_line
 from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.registry import problem, problem_names
 
+#: The version of the envelope of files; others are refused.
 FORMAT_VERSION = 1
 Kind = Literal["instance", "solution", "certificate"]
 logger = logging.getLogger(__name__)

@@ -35,6 +35,7 @@ _PROGRAMS = {
     "B5, prices of GPU-time": price_bound,
     "prices of parts of servers": server_price_bound,
 }
+#: Seconds for each of these bounds.
 _SECONDS = 20.0
 
 

@@ -21,6 +21,7 @@ from .arrivals import FIRST_GUESS, Arrival, Completed
 #: The forest takes over after this many completions, and is fitted again after so many more.
 BURN_IN, REFIT = 500, 100
 
+#: Seconds of a day; the hour of a release is a feature.
 _DAY_S = 86400
 
 

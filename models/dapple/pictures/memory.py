@@ -13,6 +13,7 @@ from ..algorithms.schedules import warmups
 from ..instance import DappleInstance, DappleSolution
 from .schedule import schedule_of
 
+#: Bytes; the picture shows GB.
 _GB = 1e9
 
 

@@ -23,6 +23,7 @@ WIDTH, HEIGHT = 820.0, 560.0
 #: Bands cover at most this part of the picture.
 _COVERED = 0.35
 
+#: Widths of the narrowest strip, and between the two directions of a link, in pixels.
 _NARROWEST_STRIP, _GAP = 0.8, 3.0
 
 #: From this many nodes on, positions come from springs, whose time grows more slowly.

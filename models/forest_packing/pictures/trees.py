@@ -44,6 +44,7 @@ _LIGHT = 0.5
 #: Width in pixels of the outline of a tree that is shown alone, which may be thin.
 _OUTLINE = 1.6
 
+#: Margins in pixels, which hold the legend and the title.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 270, 100, 20
 
 

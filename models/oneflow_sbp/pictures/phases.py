@@ -21,6 +21,7 @@ from ..proving.exact.elimination import elimination
 
 #: Batches and widths, and layers of the perceptrons.
 SIZES = tuple(2**k for k in range(5, 14))
+#: Layers of the perceptrons.
 LAYERS = 4
 
 PHASES = ("replicated", "data parallel", "hybrid", "model parallel")

@@ -22,6 +22,7 @@ from ..instance import PdOrsInstance
 #: Probabilities below 10 to this power mean nothing.
 MEANINGLESS = -6
 
+#: Of two units of storage in which the ratio is measured.
 GB_PER_TB = 1000
 
 

@@ -52,6 +52,7 @@ COOLING = (
 #: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted, and a run goes on
 #: from the one before.
 COOLING_OF_MANY = (Cooling(exponent=0.5, hot=1.0, cold=0.3, charge=0, share=0.75),)
+#: Jobs from which `COOLING_OF_MANY` is taken.
 MANY_JOBS = 2_000
 #: Targets of the best fits, over the lower bound; the first that is met is the last.
 STARTS = (1.0, 1.0025, 1.005, 1.0075, 1.01, 1.0125, 1.015, 1.02, 1.03, 1.05, 1.1)

@@ -21,6 +21,7 @@ EXTRA = Fraction(15, 100)
 #: 7), and the least completion time (Figure 4).
 FIGURE_5 = {1: 626, 2: 564, 4: 541, 8: 535, 10: 700, 16: 749, 32: 736}
 FIGURE_7 = {1: 1043, 2: 882, 4: 730, 8: 538}
+#: Slots, read off Figure 4.
 LEAST_COMPLETION = 14
 
 

@@ -26,6 +26,7 @@ from ..subproblems.inner import (
 _EPS = 0.01
 #: A utility of 0 is not white; white is beyond the reservation.
 _COLOURS = ((0.0, "#d3dfec"), (0.5, "#5a9bd0"), (1.0, "#08306b"))
+#: With at most so many workers or servers each has a tick.
 _FEW_TICKS = 20
 
 

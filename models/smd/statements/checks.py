@@ -20,6 +20,7 @@ from ..iteration_time import critical_path
 from .iterations import by_priority, without_waiting
 
 GRIDS: tuple[Grid, Grid] = ("as_printed", "repaired")
+#: Accuracy of both grids, the `eps_inner` of the command.
 EPS = 0.95
 
 #: A ratio beyond 10 to this power says nothing.

@@ -27,6 +27,8 @@ from ...subproblems.mapper import Mapper
 INTRA_GBYTES_PER_S = Fraction(75, 2)
 NIC_GBYTES_PER_S = Fraction(25, 2)
 
+#: Stages of a job, replicas of a stage, parameters, activations, microbatches of an iteration, and
+#: bytes of a parameter: section 8.2 of the dossier (reconstructed).
 _STAGES = (1, 1, 2, 2, 3, 4)
 _REPLICAS = (1, 2, 4)
 _PARAMETERS = (60e6, 140e6, 340e6, 1500e6)

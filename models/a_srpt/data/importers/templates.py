@@ -35,6 +35,7 @@ MEASURED_MS = {
     "dqn": (490, 495, 505, 509, 525, 546),
 }
 _PIPELINES = ("bert", "gpt2")
+#: Microbatches of an iteration of these pipelines (reconstructed).
 _MICROBATCHES = 4
 
 #: Activations of a pipeline, as a part of its gradients (reconstructed).

@@ -13,6 +13,7 @@ from ..instance import AdspRatesInstance
 #: Commits of the two workers in a period.
 COMMITS = (8, 18)
 
+#: The two units of time in which the momentum is computed.
 SECONDS_A_MINUTE = 60
 
 

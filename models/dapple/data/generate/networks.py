@@ -66,6 +66,7 @@ HARDWARE: dict[str, tuple[tuple[int, ...], float]] = {
     "C": ((1,) * 16, 1.25e9),
 }
 
+#: Bytes a second inside machines, of transfers and of AllReduce (reconstructed).
 _INTRA = 25e9
 _ALLREDUCE_INTRA = 100e9
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ...instance import DappleInstance
 
+#: Bytes.
 _MB, _GB = 1e6, 1e9
 
 

@@ -55,6 +55,7 @@ DISTRIBUTIONS: dict[str, Callable[[np.random.Generator], float]] = {
     "two_level": lambda rng: 1.0 if rng.random() < 0.2 else 20.0,
 }
 
+#: The unit to which bandwidths are rounded: none is drawn as 0.
 _SMALLEST_GBYTE_PER_S = 0.01
 
 

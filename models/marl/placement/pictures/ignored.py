@@ -17,6 +17,7 @@ from ..instance import PlacementInstance, PlacementSolution
 
 #: Factors of the table of interference, rounds and seconds of the search at each.
 FACTORS = tuple(Fraction(k, 4) for k in range(9))
+#: Rounds and seconds of the search at each factor.
 ROUNDS, POINT_S = 100, 1.0
 
 

@@ -89,6 +89,7 @@ ATTEMPTS = 2
 IMPROVEMENT = 1e-7
 #: Ranges of prices at which PD-ORS looks for a first decision, and its time.
 PRICE_SPANS = (10.0, 20.0, None)
+#: Seconds of PD-ORS, and their part of the time left.
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
 #: Parts of the time left for prices of the column relaxation, for repacking, and for repacking

@@ -21,6 +21,7 @@ from ...instance import (
 
 #: Number of jobs of each size in the paper's experiment (160 jobs, scaled from a published trace).
 PAPER_MIX = {1: 80, 2: 14, 4: 26, 8: 30, 16: 8, 32: 2}
+#: GPUs of a server in the paper's experiment.
 PAPER_CAPACITIES = (4, 8, 16, 32)
 
 # tau_j in [0.01, 0.05], F_j in [1000, 6000] and rho_j in [50, 300], as the paper states.

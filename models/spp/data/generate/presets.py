@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ...instance import SppInstance
 
+#: Bytes.
 _GBYTE, _MBYTE = 1e9, 1e6
 #: Bandwidths of the presets of several levels, GB/s.
 _LEVELS = (12.0, 3.0, 1.25)
