@@ -28,7 +28,7 @@ from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
-from gadgetopt.cli.storing import delete, status
+from gadgetopt.cli.storing import delete, merge, status
 from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.cli.verbosity import Verbose, verbose
@@ -64,6 +64,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "report": report,
     "status": status,
     "delete": delete,
+    "merge": merge,
     "export": export,
     "train": train,
     "new-system": new_system,

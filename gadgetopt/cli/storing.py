@@ -1,4 +1,4 @@
-"""The commands `status` and `delete`."""
+"""The commands `status`, `delete` and `merge`."""
 
 from __future__ import annotations
 
@@ -114,6 +114,32 @@ def delete(
     echo(f"deleted {_runs(deleted)}; {len(known) - deleted} left in {store}; {space}")
     if deleted < len(doomed):
         echo(f"{_runs(len(doomed) - deleted)} kept: done again in the meantime")
+
+
+def merge(
+    stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="SQLite files of runs.")],
+    into: Annotated[Path, typer.Option(help="Store that takes their runs; made if missing.")],
+    as_json: Json = False,
+) -> None:
+    """Write the runs of several stores into one, as of a campaign on several machines."""
+    from contextlib import ExitStack
+    from dataclasses import asdict
+
+    from gadgetopt.runs.merging import merge as merged
+    from gadgetopt.runs.store import Store
+
+    if any(path.resolve() == into.resolve() for path in stores):
+        raise InputError(f"merge: {into}: is also one of the stores to read")
+    with ExitStack() as stack:
+        sources = [stack.enter_context(Store(path, create=False)) for path in stores]
+        with Store(into) as store:
+            done = merged(store, sources)
+    if as_json:
+        echo(json.dumps({"store": str(into), **asdict(done)}, indent=1))
+        return
+    echo(f"{into}: {_runs(done.added)} added, {done.replaced} replaced, {done.kept} known before")
+    if done.damaged:
+        echo(f"{_runs(done.damaged)} left out: cannot be read")
 
 
 def _minute(time: str) -> str:

@@ -6,7 +6,8 @@ grid          the runs of a comparison, generated lazily
 engine        execution: isolated processes, a local or remote Dask cluster
 store         one SQLite file of runs (store_file: opening it; store_tables: tables, migrations)
 rows          a run as one row of the store
-source_code   the code that made a run, which is part of its key
+merging       several stores made one
+code          the code that made a run, which is part of its key
 training      trainings that go on where they were stopped
 progress      progress on the terminal (tally: how far each system is)
 """

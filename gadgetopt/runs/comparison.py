@@ -14,13 +14,13 @@ from typing import Any
 
 from gadgetopt.errors import SchedulerLost
 from gadgetopt.numbers.compiling import listening
+from gadgetopt.runs.code.functions import named
 from gadgetopt.runs.engine.batch import Batch
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.searches import following
 from gadgetopt.runs.engine.waiting import every
 from gadgetopt.runs.engine.work import default_grace_s
-from gadgetopt.runs.functions import named
 from gadgetopt.runs.grid import Grid, grid
 from gadgetopt.runs.others import Others, Where, count_others, other_runs
 from gadgetopt.runs.progress import Watch

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gadgetopt.errors import InputError
+from gadgetopt.runs.code.source_code import SourceCode
 from gadgetopt.runs.rows import run_key
-from gadgetopt.runs.source_code import SourceCode
 from gadgetopt.system.declaration import GROUPS
 from gadgetopt.system.files import Document, find_instances, read_instance
 from gadgetopt.system.methods import knows, select

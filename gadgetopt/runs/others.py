@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gadgetopt.runs.code.source_code import PresentCode
 from gadgetopt.runs.grid import Grid
 from gadgetopt.runs.rows import StoredRun
-from gadgetopt.runs.source_code import PresentCode
 from gadgetopt.runs.store import Store
 
 #: A system and the fingerprint of one of its instances.

@@ -40,7 +40,7 @@ DETAILS = ("solution", "certificate", "evaluation", "trace")
 class StoredRun:
     """A result with the limits of its run and the ratios that theorems promise for it.
 
-    `code` identifies the source code that made it (`gadgetopt.runs.source_code`); None if unknown.
+    `code` identifies the source code that made it (`gadgetopt.runs.code`); None if unknown.
     """
 
     key: str

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.runs.code.source_code import PresentCode
 from gadgetopt.runs.rows import Row, check_values, status_of
-from gadgetopt.runs.source_code import PresentCode
 from gadgetopt.runs.store import Store
 from gadgetopt.system.methods import new_name
 from gadgetopt.system.registry import problem

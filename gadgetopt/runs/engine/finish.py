@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from gadgetopt import __version__
 from gadgetopt.errors import OtherCode, failure
+from gadgetopt.runs.code.source_code import loaded_code
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.searches import search_of
 from gadgetopt.runs.engine.work import Failure, Work, unproved
 from gadgetopt.runs.rows import Row, StoredRun, checked_row, from_row
-from gadgetopt.runs.source_code import loaded_code
 from gadgetopt.system.declaration import Method, Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method

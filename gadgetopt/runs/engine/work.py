@@ -38,7 +38,7 @@ class Work:
         Seconds after the time limit until the method is interrupted, and from then until it is
         stopped.
     code : str or None
-        The code that is to make the run, see `gadgetopt.runs.source_code`; None to skip the check.
+        The code that is to make the run, see `gadgetopt.runs.code`; None to skip the check.
     plugins : str
         Identifies the plug-ins that the run needs, which travel separately; empty for none.
     certify : str

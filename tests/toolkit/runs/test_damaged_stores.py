@@ -217,6 +217,7 @@ COMMANDS = (
     ("report", "--out", "r.html", "--pictures", "1"),
     ("delete", "--stale", "--yes"),
     ("delete", "--instances", "*", "--yes"),
+    ("merge", "--into", "merged.sqlite"),
     ("certify", "--budget", "0.01"),
     ("plot", "--run", "a", "--out", "p.html"),
 )

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from gadgetopt.runs.source_code import LIBRARY
+from gadgetopt.runs.code.source_code import LIBRARY
 
 #: Hexadecimal digits kept of a digest.
 _DIGITS = 16

@@ -12,8 +12,8 @@ import gadgetopt
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.html_report import write_report
 from gadgetopt.reporting.tables import ratios
+from gadgetopt.runs.code.function_code import FunctionCode, is_loose
 from gadgetopt.runs.comparison import compare
-from gadgetopt.runs.function_code import FunctionCode, is_loose
 from gadgetopt.runs.study import compare_study, read_study
 from gadgetopt.system.result import Limits
 from gadgetopt.system.result import MethodOutcome as Outcome  # a global of the functions below

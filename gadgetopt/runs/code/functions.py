@@ -18,8 +18,8 @@ from types import CodeType, ModuleType
 from typing import Any, ClassVar
 
 from gadgetopt.errors import InputError
-from gadgetopt.runs.function_code import FunctionCode, is_loose
-from gadgetopt.runs.source_code import distribution_of
+from gadgetopt.runs.code.function_code import FunctionCode, is_loose
+from gadgetopt.runs.code.source_code import distribution_of
 from gadgetopt.system.declaration import Origin
 from gadgetopt.system.extension import Extension, extension_of
 from gadgetopt.system.plugins import Plugged

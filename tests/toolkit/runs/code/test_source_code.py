@@ -12,11 +12,11 @@ import pytest
 
 from gadgetopt import __version__
 from gadgetopt.errors import InputError, OtherCode
-from gadgetopt.runs import source_code
+from gadgetopt.runs.code import source_code
+from gadgetopt.runs.code.source_code import SourceCode
 from gadgetopt.runs.engine import supervisor
 from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.work import Work
-from gadgetopt.runs.source_code import SourceCode
 from gadgetopt.system import registry
 from gadgetopt.system.files import document_text, read
 from gadgetopt.system.methods import find_method
