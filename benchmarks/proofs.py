@@ -49,8 +49,9 @@ from gadgetopt.solvers.standard_form import StandardForm, compile_model
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document, find_instances, read_instance
 from gadgetopt.system.result import Limits, Status, Voucher
-from gadgetopt.trust.certifying import Proved, certify, proofs_of_form
+from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
+from gadgetopt.trust.searches import Proved, proofs_of_form
 
 
 def main() -> None:

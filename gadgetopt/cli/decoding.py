@@ -58,7 +58,7 @@ def decode_here(
     """Do the work of `decode`, in the process that this is called in."""
     from gadgetopt.cli import solving
     from gadgetopt.numbers.text import show, show_gap
-    from gadgetopt.reporting.views.values import aligned, evaluation_lines
+    from gadgetopt.reporting.views.values import aligned, bound_line, evaluation_lines
     from gadgetopt.reporting.words import quantity
     from gadgetopt.runs.comparison import plain
     from gadgetopt.solvers.formulations.solution_files import decoded
@@ -90,7 +90,7 @@ def decode_here(
         lines.insert(1, (f"objective of {name}", show(claimed)))
         if proved is not None:
             said = "verified" if contradiction is None else "refuted"
-            lines.append(("dual bound", f"{show(proved)} ({said})"))
+            lines.append(bound_line(proved, said, document.problem.sense))
         if gap is not None:
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:

@@ -73,6 +73,7 @@ def solve(
         read_instance,
         write,
     )
+    from gadgetopt.trust.infeasibility import is_verified
     from gadgetopt.trust.proving import why_unproved
     from gadgetopt.trust.ratio import ratios
 
@@ -112,7 +113,7 @@ def solve(
             write_figure(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
-    if certify is not None and result.bound_voucher != "verified":
+    if certify is not None and not is_verified(result):
         print(f"gadgetopt: not proved: {why_unproved(result)}", file=sys.stderr)
     if certificate is not None:
         if result.certificate is None:
@@ -163,7 +164,7 @@ def verify(
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
     """Do the work of `verify`, in the process that this is called in."""
     from gadgetopt.numbers.text import show_gap
-    from gadgetopt.reporting.views.values import aligned, evaluation_lines, exactly
+    from gadgetopt.reporting.views.values import aligned, bound_line, evaluation_lines
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
     from gadgetopt.trust.judgement import relative_gap
     from gadgetopt.trust.verification import refutation, verify_bound
@@ -192,7 +193,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
             lines += evaluation_lines(quantity(document.problem.objective), evaluation)
         if proved is not None:
             said = "verified" if contradiction is None else "refuted"
-            lines.append(("dual bound", f"{exactly(proved)} ({said})"))
+            lines.append(bound_line(proved, said, document.problem.sense))
         if gap is not None:
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:
@@ -206,6 +207,7 @@ def _verified(
     document: Document, evaluation: Evaluation | None, proved: Number | None, gap: float | None
 ) -> dict[str, Any]:
     from gadgetopt.runs.comparison import plain
+    from gadgetopt.trust.infeasibility import status_of
 
     row: dict[str, Any] = {"instance": document.name, "problem": document.problem.name}
     if evaluation is not None:
@@ -217,7 +219,8 @@ def _verified(
         ]
         row["components"] = {k: plain(v) for k, v in evaluation.components.items()}
     if proved is not None:
-        row["bound"] = plain(proved)
+        settled = status_of(proved, document.problem.sense)
+        row |= {"bound": plain(proved)} if settled is None else {"status": str(settled)}
         row["gap"] = gap
     return row
 

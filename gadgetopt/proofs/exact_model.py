@@ -50,6 +50,19 @@ def exact_model(form: StandardForm) -> Model:
     )
 
 
+def has_all_of(model: Model, form: StandardForm) -> bool:
+    """Return True if the exact model of a compiled one left none of its restrictions out."""
+    pairs = (
+        (form.col_lower, model.lower),
+        (form.col_upper, model.upper),
+        (form.row_lower, [row.lower for row in model.rows]),
+        (form.row_upper, [row.upper for row in model.rows]),
+    )
+    return not form.exact.inexact and all(
+        np.array_equal(np.isfinite(sides), [x is not None for x in known]) for sides, known in pairs
+    )
+
+
 def with_rounded_costs(model: Model, least: Fraction, error: Fraction) -> Fraction:
     """Return a bound that holds for all costs within a relative error of a model's.
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
@@ -21,7 +24,7 @@ from gadgetopt.proofs.lemmas.implied_bounds import bounded, open_sides
 from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
 from gadgetopt.proofs.lemmas.products import ProductLemmas
 from gadgetopt.proofs.lemmas.reduced_costs import priced
-from gadgetopt.proofs.lemmas.splits import Lemma
+from gadgetopt.proofs.lemmas.splits import Lemma, form_words
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
@@ -40,6 +43,8 @@ BEYOND = Fraction(1, 10**6)
 PLAIN, CUTS = 0.15, 0.15
 #: Part of a step for a tree with cuts that making them may take.
 CUTS_OF_STEP = 0.5
+#: More than any `sum(costs * x)`: what each leaf must prove where nothing is to be feasible.
+ENDLESS = Fraction(10**300)
 #: Leaves of a tree before it is begun anew with reduced costs.
 FEW = 8
 #: A shorter time counts as this long there: other proofs take a twentieth of a second to start.
@@ -83,6 +88,48 @@ def need_for(model: Model, target: Fraction) -> Fraction:
     return target - slack
 
 
+def infeasibility_proof(
+    form: StandardForm, model: Model, left_s: Callable[[], float]
+) -> TreeText | None:
+    """Return a proof that a model has no solution; None if none is found in time.
+
+    The relaxations are solved without costs, which have no part in such a proof and only keep the
+    search from what is nearly infeasible.
+
+    Raises
+    ------
+    ModelRefused
+        If HiGHS does not accept the model.
+    KeyboardInterrupt
+        At Ctrl-C.
+    """
+    crossed = _crossed(model)
+    if crossed is not None:
+        return TreeText(crossed, 1)
+    exact = replace(form.exact, costs={}, offset=0)
+    free = replace(form, c=np.zeros(len(form.columns)), offset=0.0, exact=exact)
+    tree = TreeProof(free, model._replace(costs=([], [])), None, left_s)
+    if not tree.grow_plain():
+        tree.grow()
+    if tree.interrupted:
+        raise KeyboardInterrupt
+    return tree.text() if tree.is_whole else None
+
+
+def _crossed(model: Model) -> list[str] | None:
+    """Return the proof by one column or row whose sides exclude each other; None without one."""
+    row = f"{len(model.rows)} 1"  # the lemma
+    for j, (low, high) in enumerate(zip(model.lower, model.upper, strict=True)):
+        if low is not None and high is not None and low > high:
+            return [f"lemma {j} 1", "l 0 1", "tree", f"l 0 0 {row}"]
+    for i, (columns, coefficients, low, high, unit) in enumerate(model.rows):
+        if low is not None and high is not None and low > high:
+            form = form_words((columns, coefficients))
+            lemma = " ".join(["lemma", *form])
+            return [lemma, f"l 0 1 {i} {unit}", "tree", f"l 0 0 {i} -{unit} {row}"]
+    return None
+
+
 class TreeProof:
     """A tree that grows to a proof of a target, in steps between which others may be tried.
 
@@ -92,8 +139,9 @@ class TreeProof:
         The compiled model.
     model : Model
         The same model in exact numbers.
-    target : Fraction
-        The least `sum(costs * x)` that is worth proving, such as the incumbent's.
+    target : Fraction or None
+        The least `sum(costs * x)` that is worth proving, such as the incumbent's; None to prove
+        that nothing is feasible.
     left_s : callable
         Returns the seconds that are left. Ctrl-C ends a step, too.
 
@@ -104,10 +152,11 @@ class TreeProof:
     """
 
     def __init__(
-        self, form: StandardForm, model: Model, target: Fraction, left_s: Callable[[], float]
+        self, form: StandardForm, model: Model, target: Fraction | None, left_s: Callable[[], float]
     ) -> None:
         self.form, self.left_s = form, left_s
-        self.need, self.whole_s = need_for(model, target), left_s()
+        self.need = ENDLESS if target is None else need_for(model, target)
+        self.whole_s = left_s()
         self._first = bounded(model, target)
         self.model = self._first.model
         self._plain = self._search()
@@ -198,6 +247,12 @@ class TreeProof:
         self._cuts_s = seconds if self.left_s() <= end else math.inf
         if lemmas:
             self._cut = self._search(lemmas, prices=True)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether some tree proves what is needed."""
+        trees = [tree for tree in (self._plain, self._cut) if tree is not None and tree.lines]
+        return any(not tree.open and tree.need >= self.need for tree in trees)
 
     def text(self) -> TreeText | None:
         """Return the stronger proof there is, after what is open has become leaves."""

@@ -14,7 +14,8 @@ from gadgetopt.runs.rows import Row, StoredRun, from_row, to_row
 from gadgetopt.runs.store import Store
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
-from gadgetopt.system.result import Result, Status, Voucher
+from gadgetopt.system.result import Result, Status
+from gadgetopt.trust.infeasibility import is_verified
 from gadgetopt.trust.proving import why_unproved
 from gadgetopt.trust.ratio import cross_examine
 
@@ -83,7 +84,7 @@ def certify_store(
             run, document = found
             counts.runs += 1
             result, said = _kept(store, run, prover.proved(run, document))
-            if result.bound_voucher is Voucher.VERIFIED:
+            if is_verified(result):
                 counts.verified += 1
             elif result.certificate is not None:
                 counts.partly += 1
@@ -95,7 +96,11 @@ def certify_store(
 def _to_prove(store: Store, key: str) -> tuple[StoredRun, Document] | None:
     """Return a run and its instance; None if there is nothing of it to prove."""
     run = store.get(key)
-    if run is None or run.result.bound is None or run.result.status is Status.ERROR:
+    if run is None or run.result.status in (Status.ERROR, Status.NOT_APPLICABLE):
+        return None
+    if is_verified(run.result):  # that there is no optimum, which `_proved` does not see
+        return None
+    if run.result.objective is not None and run.result.bound is None:
         return None
     document = store.instance(run.result.fingerprint)
     return None if document is None else (run, document)
@@ -117,7 +122,7 @@ def _kept(store: Store, run: StoredRun, row: Row) -> tuple[Result, str]:
 
 
 def _said(result: Result) -> str:
-    if result.bound_voucher is Voucher.VERIFIED:
+    if is_verified(result):
         return "verified"
     how = "not proved" if result.certificate is None else "proved in part"
     return f"{how}: {why_unproved(result)}"
@@ -127,8 +132,4 @@ def _proved(store: Store) -> set[str]:
     """Return the keys of runs whose bound is verified, or follows from another run's that is."""
     runs = store.runs(details=False)
     examined = cross_examine([run.result for run in runs], lambda name: problem(name).sense)
-    return {
-        run.key
-        for run, result in zip(runs, examined, strict=True)
-        if result.bound_voucher is Voucher.VERIFIED
-    }
+    return {run.key for run, result in zip(runs, examined, strict=True) if is_verified(result)}

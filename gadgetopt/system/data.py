@@ -133,11 +133,13 @@ class LpDuals(Certificate):
 
 
 class ModelProof(Certificate):
-    """A proof of a bound on the model of a formulation, as a text that a checker reads.
+    """A proof about the model of a formulation, as a text that a checker reads.
+
+    It proves a bound, or that nothing is feasible; or, with a ray, that the model is unbounded.
 
     Attributes
     ----------
-    kind : "tree" or "pseudo_boolean"
+    kind : "tree", "pseudo_boolean" or "ray"
         What checks it.
     formulation : str
     model : str
@@ -147,7 +149,7 @@ class ModelProof(Certificate):
         The text, compressed (`gadgetopt.proofs.files`).
     """
 
-    kind: Literal["tree", "pseudo_boolean"]
+    kind: Literal["tree", "pseudo_boolean", "ray"]
     formulation: str
     model: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     proof: str

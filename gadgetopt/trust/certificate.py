@@ -30,6 +30,9 @@ MOST_BITS = 2048
 def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -> Number | None:
     """Return the dual bound that a certificate proves on an instance, or None if it proves none.
 
+    It is infinite where a proof about a model shows that nothing is feasible, or that the model is
+    unbounded: the optimum of nothing is worse than any number, that of an unbounded model better.
+
     Raises
     ------
     InputError
@@ -47,7 +50,14 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
         bound = problem.check_bound(instance, certificate)
     else:
         raise InputError(f"{problem.name}: has no certificates of its own")
-    return None if bound is None else _kept(problem, bound)
+    if bound is None or is_infinite(bound):
+        return bound
+    return _kept(problem, bound)
+
+
+def is_infinite(bound: Number) -> bool:
+    """Return True if a proved bound says that nothing is feasible, or the model unbounded."""
+    return isinstance(bound, float) and math.isinf(bound)
 
 
 def _kept(problem: Problem, bound: Number) -> Number:
@@ -85,7 +95,7 @@ def _bound_of_duals(problem: Problem, instance: Any, certificate: LpDuals) -> Nu
 
 
 def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) -> Number | None:
-    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.exact_model import exact_model, has_all_of
     from gadgetopt.proofs.model import digest
 
     form = compiled_formulation(problem, instance, certificate.formulation)
@@ -96,17 +106,23 @@ def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) ->
     if digest(model) != certificate.model:
         what = "of other data, or made by another version"
         raise ValueError(f"model: is not that of {certificate.formulation!r} here, but {what}")
+    if certificate.kind == "ray" and not has_all_of(model, form):
+        raise ValueError(f"formulation: {certificate.formulation!r}: a row is not known exactly")
     return bound_on_model(problem, certificate, model)
 
 
 def bound_on_model(problem: Problem, certificate: ModelProof, model: Model) -> Number:
     """Return the bound on the problem that a proof proves on the exact model of its formulation.
 
+    It is infinite as `certified_bound` says.
+
     Raises
     ------
     ValueError
         If it proves none.
     """
+    if certificate.kind == "ray":
+        return _bound_of_ray(problem, certificate, model)
     from gadgetopt.proofs import tree_kernel
     from gadgetopt.proofs.exact_model import with_rounded_costs
     from gadgetopt.proofs.files import unpacked
@@ -121,11 +137,27 @@ def bound_on_model(problem: Problem, certificate: ModelProof, model: Model) -> N
     except ValueError as error:
         raise ValueError(f"proof: {str(error).removeprefix('proof: ')}") from None
     if least is None:
-        raise ValueError("proof: shows that the model has no solution, which is no bound")
+        return math.inf if model.sense == "min" else -math.inf
     rounding = find_formulation(problem, certificate.formulation).objective_error
     if rounding:
         least = with_rounded_costs(model, Fraction(least), rounding)
     return _kept(problem, model.bound(least))
+
+
+def _bound_of_ray(problem: Problem, certificate: ModelProof, model: Model) -> float:
+    """Return the infinite optimum of a model that a point and a ray prove unbounded."""
+    from gadgetopt.proofs.files import unpacked
+    from gadgetopt.proofs.ray_kernel import check_unbounded
+
+    formulation = find_formulation(problem, certificate.formulation)
+    if formulation.strength != "exact" or formulation.objective_error:
+        what = "is not exact, and may be unbounded where the problem is not"
+        raise ValueError(f"formulation: {certificate.formulation!r} {what}")
+    try:
+        check_unbounded(model, unpacked(certificate.proof))
+    except ValueError as error:
+        raise ValueError(f"proof: {str(error).removeprefix('proof: ')}") from None
+    return -math.inf if model.sense == "min" else math.inf
 
 
 def compiled_formulation(problem: Problem, instance: Any, name: str) -> StandardForm:

@@ -2,60 +2,49 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from gadgetopt.errors import InputError, ModelRefused, failure, in_words
+from gadgetopt.errors import InputError, failure, in_words
 from gadgetopt.numbers.text import show_apart
-from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
+from gadgetopt.numbers.tolerance import Number, closes, refutes
 from gadgetopt.search.alarm import TimeUp, ended_after, late
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.data import Certificate, ModelProof
+from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status, Voucher
-from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
+from gadgetopt.trust.certificate import (
+    certified_bound,
+    is_infinite,
+)
+from gadgetopt.trust.infeasibility import is_verified, status_proved
 from gadgetopt.trust.judgement import relative_gap
 from gadgetopt.trust.proving import (
     CERTIFY,
     PROOF,
-    certificate_of,
     may_replace_claim,
-    proof_notes,
     with_reason,
 )
 from gadgetopt.trust.run import solve
+from gadgetopt.trust.searches import (
+    FIRST_S,
+    Proved,
+    between,
+    infeasibility_proofs,
+    proofs_of,
+    unboundedness_proofs,
+)
 
-if TYPE_CHECKING:
-    from gadgetopt.proofs.model import Model
-    from gadgetopt.solvers.standard_form import StandardForm
-
-#: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried;
-#: the least and the most part of the time, as trees are shorter; how many times as much each gets
-#: when none of them ended.
-FIRST_S, FIRST_PARTS, GROWTH = 0.05, (0.0125, 0.125), 4
 #: Parts of the time left that methods with certificates have together after the first round of
 #: trees on the formulation of a run, or `FIRST_S` for each up to the second part, and after the
 #: second round.
 OF_METHODS = 0.025, 0.5
-#: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
-#: its log a proof; how many times as long as its search the latter may take.
-SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
-#: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
-WORTH_S = 0.25
-
-
-class Proved(NamedTuple):
-    """A proof, the bound that its checker found, and what notes say of it."""
-
-    certificate: Certificate
-    bound: Number
-    told: dict[str, Any]
+#: Part of the time in which a run with a bound, but without a solution, is tried for having none.
+OF_INFEASIBILITY = 0.25
 
 
 class Turn(NamedTuple):
@@ -93,31 +82,37 @@ def certify(
 ) -> Result:
     """Return a result whose bound is proved as far as that many seconds of searching allow.
 
-    The target is the bound of the run, which meets the objective if the run is optimal. The
-    formulation of the run comes first, then, while there is time, its system's default exact
-    methods, whose bounds may have certificates of their own, and its exact formulations.
+    Where the run said that there is no solution, or no optimum, that is what is proved, and a run
+    without a solution is tried for the former. Else the target is the bound of the run, which meets
+    the objective if the run is optimal. The formulation of the run comes first, then, while there
+    is time, its system's default exact methods, whose bounds may have certificates of their own,
+    and its exact formulations.
     What cannot be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the
     search, too, and so does `stop` when it returns True. `tell` is told what is tried, and `keep`
     is given each result that is better than those before, in case this one never comes.
     """
-    if result.bound_voucher is Voucher.VERIFIED and result.status is Status.OPTIMAL:
+    closed = result.status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED)
+    if result.status is Status.ERROR or (closed and is_verified(result)):
         return result
     target = result.bound if result.status is not Status.OPTIMAL else result.objective
     target = result.objective if target is None else target
-    if target is None or result.status is Status.ERROR:
-        return result
     begin = time.perf_counter()
 
     def improved(best: Proved | None, why: Mapping[str, str]) -> Result:
         if best is None or not _improves(document, result, best.bound):
             # What the notes say of a proof that the run has already stays.
             return with_reason(result, why)
+        settled = status_proved(best.certificate, best.bound)
         out = replace(
             result,
             certificate=best.certificate,
             notes={**result.notes, PROOF: {**best.told, **why}},
             phases_s={**result.phases_s, CERTIFY: time.perf_counter() - begin},
         )
+        if settled is not None:
+            status, note = settled
+            out = replace(out, status=status, notes={**out.notes, **note})
+            return replace(out, bound=None, bound_voucher=None, gap=None)
         if not may_replace_claim(document.problem, best.bound, result.bound, result.objective):
             return out
         return _with_bound(document.problem, out, best.bound)
@@ -163,6 +158,8 @@ def _hold_against(problem: Problem, found: Proved, name: str, objective: Number 
     """
     if objective is None:
         return
+    if is_infinite(found.bound):
+        raise ValueError(f"{name}: a proof about it is refuted by the run's own solution")
     if refutes(objective, found.bound, minimise=problem.sense == "min"):
         bound, value = show_apart(found.bound, objective)
         raise ValueError(f"{name}: the proved bound {bound} is refuted by the solution of {value}")
@@ -191,7 +188,7 @@ class _Search:
 
     document: Document
     result: Result
-    target: Number
+    target: Number | None
     seconds: float
     stop: Callable[[], bool]
     tell: Callable[[str], None]
@@ -256,7 +253,11 @@ class _Search:
             if self.best is None or _stronger(problem, proved.bound, self.best.bound):
                 self.best = proved
                 self.found(proved)
-            if may_replace_claim(problem, proved.bound, self.target, objective):
+            if is_infinite(proved.bound):
+                return True
+            if self.target is not None and may_replace_claim(
+                problem, proved.bound, self.target, objective
+            ):
                 return True
         return False
 
@@ -264,7 +265,7 @@ class _Search:
 def _turns(
     document: Document,
     result: Result,
-    target: Number,
+    target: Number | None,
     left_s: Callable[[], float],
     tell: Callable[[str], None],
 ) -> Iterator[Turn]:
@@ -279,25 +280,38 @@ def _turns(
     linear = [f for f in problem.formulations if f.model_class in ("LP", "ILP", "MILP")]
     own = [f.name for f in linear if f.name == result.formulation and f.strength != "restriction"]
     others = [f.name for f in linear if f.strength == "exact" and f.name not in own]
+    if result.objective is None:
+        part = 1.0 if target is None else OF_INFEASIBILITY
+        yield from _status_turns(document, result, (*own, *others), part, tell)
+    if target is None:
+        return
     of_kind = {method.name for method in problem.methods if method.kind == "exact"}
     exact = [name for name in problem.default_methods if name.partition(":")[0] in of_kind]
     methods = [name for name in exact if name != result.method]
-    searches = {name: _proofs(document, name, target, tell, left_s) for name in own}
+    searches = {name: proofs_of(document, name, target, tell, left_s) for name in own}
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():
             yield Turn(name, partial(_resumed, search), until_round=True)
-        share = _between(part, FIRST_S * len(methods), left_s(), OF_METHODS[-1]) / len(methods)
+        share = between(part, FIRST_S * len(methods), left_s(), OF_METHODS[-1]) / len(methods)
         for name in methods:
             yield Turn(name, partial(_certificates, document, name, tell), share)
     for name, search in searches.items():
         yield Turn(name, partial(_resumed, search), ends=True)
     for k, name in enumerate(others):
-        yield Turn(name, partial(_proofs, document, name, target, tell), 1 / (len(others) - k))
+        yield Turn(name, partial(proofs_of, document, name, target, tell), 1 / (len(others) - k))
 
 
-def _between(least: float, seconds: float, left_s: float, most: float) -> float:
-    """Return the part of the time left that some seconds are, within a least and a most part."""
-    return max(least, min(most, seconds / left_s)) if left_s > 0 else most
+def _status_turns(
+    document: Document,
+    result: Result,
+    names: Sequence[str],
+    part: float,
+    tell: Callable[[str], None],
+) -> Iterator[Turn]:
+    """Yield searches for a proof that a run without a solution has none, or is unbounded."""
+    search = unboundedness_proofs if result.status is Status.UNBOUNDED else infeasibility_proofs
+    for k, name in enumerate(names):
+        yield Turn(name, partial(search, document, name, tell), part / (len(names) - k))
 
 
 def _resumed(
@@ -333,121 +347,3 @@ def _certificates(
         raise TimeUp
     if run.limit_hit == "interrupted":
         raise KeyboardInterrupt
-
-
-def _proofs(
-    document: Document,
-    name: str,
-    target: Number,
-    tell: Callable[[str], None],
-    left_s: Callable[[], float],
-) -> Iterator[Proved | None]:
-    """Yield proofs of a bound on one formulation, and None after each round of the search."""
-    tell(f"building {name}")
-    with ended_after(late(max(0.0, left_s()))):
-        form = compiled_formulation(document.problem, document.data, name)
-    yield from proofs_of_form(document.problem, name, form, target, left_s, tell)
-
-
-def proofs_of_form(
-    problem: Problem,
-    name: str,
-    form: StandardForm,
-    target: Number,
-    left_s: Callable[[], float],
-    tell: Callable[[str], None] = lambda doing: None,
-) -> Iterator[Proved | None]:
-    """Yield proofs of a bound on a compiled formulation, and None after each round.
-
-    A round is a small tree, then one with cuts, then, where it may be tried, a pseudo-Boolean
-    proof; all get more time in the next. Then comes a large tree.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        At Ctrl-C, after what was found by then has been yielded.
-    ValueError
-        If nothing could be proved.
-    """
-    from gadgetopt.proofs.exact_model import exact_model
-    from gadgetopt.proofs.files import packed
-    from gadgetopt.proofs.tree_producer import TreeProof, bounds_proof
-
-    with ended_after(late(max(0.0, left_s()))):
-        model = exact_model(form)
-    least = model.least(simplest_rational(target))
-    begin = time.perf_counter()
-    if (text := bounds_proof(model, least)) is not None:
-        certificate = certificate_of(name, model, packed(text.lines))
-        yield _checked(problem, certificate, model, begin, {"leaves": text.leaves})
-        return
-    tree = TreeProof(form, model, least, left_s)
-    (low, high), whole_s = FIRST_PARTS, left_s()
-    step_s, boolean_s = _between(low, FIRST_S, whole_s, high) * whole_s, 0.0
-    while True:
-        tell(f"growing trees on {name}")
-        whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
-        if whole or tree.interrupted:
-            break
-        if left_s() > WORTH_S and _may_be_boolean(model):
-            started = time.perf_counter()
-            tell(f"searching for a pseudo-Boolean proof on {name}")
-            try:
-                lines = _boolean_lines(model, least, step_s, left_s())
-            except KeyboardInterrupt:
-                lines, tree.interrupted = None, True
-            if lines is not None:
-                certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
-                yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
-            boolean_s += time.perf_counter() - started
-            if tree.interrupted or lines is not None:
-                break
-        yield None
-        if tree.plain_s <= 0 or left_s() <= 0:
-            break
-        step_s *= GROWTH
-    tell(f"growing a tree on {name}")
-    if not whole and not tree.interrupted:
-        tree.grow()
-    tell(f"making and checking the proof on {name}")
-    text = tree.text()
-    if text is None:
-        raise ValueError(f"no bound of {name} could be proved")
-    certificate = certificate_of(name, model, packed(text.lines))
-    yield _checked(problem, certificate, model, begin + boolean_s, {"leaves": text.leaves})
-    if tree.interrupted:
-        raise KeyboardInterrupt
-
-
-def _boolean_lines(model: Model, least: Fraction, step_s: float, left_s: float) -> list[str] | None:
-    """Return the lines of a pseudo-Boolean proof of a model's optimum; None if there is none."""
-    from gadgetopt.proofs.pseudo_boolean.producer import prove
-
-    search_s = min(step_s, SEARCH_PART * left_s)
-    elaborate_s = min(ELABORATION * step_s, ELABORATION_PART * left_s)
-    try:
-        return prove(model, search_s, math.floor(least), elaborate_s)
-    except ModelRefused:  # a column without a bound
-        return None
-
-
-def _may_be_boolean(model: Model) -> bool:
-    """Return True if a pseudo-Boolean proof may be found here."""
-    from gadgetopt.proofs.pseudo_boolean.producer import MOST_COLUMNS, is_installed
-
-    return len(model.integer) <= MOST_COLUMNS and all(model.integer) and is_installed()
-
-
-def _checked(
-    problem: Problem, certificate: ModelProof, model: Model, begin: float, told: dict[str, Any]
-) -> Proved:
-    """Return a proof with the bound that its checker finds."""
-    searched = time.perf_counter()
-    proved = bound_on_model(problem, certificate, model)
-    told = {
-        **proof_notes(certificate, proved),
-        **told,
-        "prove_s": round(searched - begin, 3),
-        "check_s": round(time.perf_counter() - searched, 3),
-    }
-    return Proved(certificate, proved, told)

@@ -1,4 +1,4 @@
-"""That an instance has no solution: who proved it, and who vouches for that."""
+"""That an instance has no solution, or no optimum: who proved it, and who vouches for that."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gadgetopt.numbers.tolerance import Number, exceeds
+from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Result, Status, Voucher
+from gadgetopt.trust.certificate import is_infinite
 
-#: The note that says why a bound proves infeasibility. Only the toolkit writes it.
-NOTE = "infeasible"
+#: The notes that say why an instance is infeasible, or unbounded. Only the toolkit writes them.
+NOTE, UNBOUNDED = "infeasible", "unbounded"
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,44 @@ def proved_infeasible(results: Iterable[Result]) -> dict[tuple[str, str], Infeas
 
 
 def infeasible_voucher(result: Result) -> Voucher:
-    """Return who vouches for a result that claims infeasibility, from what it knows itself."""
-    proved_by_bound = NOTE in result.notes and result.bound_voucher is not None
-    return result.bound_voucher or Voucher.SOLVER if proved_by_bound else Voucher.SOLVER
+    """Return who vouches for a result that claims infeasibility, from what it knows itself.
+
+    A bound beyond what a solution may have proves it as well as the bound is proved; without a
+    bound the note says that a proof of it was checked.
+    """
+    return result.bound_voucher or Voucher.VERIFIED if NOTE in result.notes else Voucher.SOLVER
+
+
+def status_voucher(result: Result) -> Voucher | None:
+    """Return who vouches that there is no solution, or no optimum; None of other results."""
+    if result.status is Status.INFEASIBLE:
+        return infeasible_voucher(result)
+    if result.status is Status.UNBOUNDED:
+        return Voucher.VERIFIED if UNBOUNDED in result.notes else Voucher.SOLVER
+    return None
+
+
+def is_verified(result: Result) -> bool:
+    """Return True if a result's bound is proved, or that there is no solution or no optimum."""
+    return (status_voucher(result) or result.bound_voucher) is Voucher.VERIFIED
+
+
+def status_of(bound: Number, sense: str) -> Status | None:
+    """Return what an infinite optimum says; None of a finite one."""
+    if not is_infinite(bound):
+        return None
+    return Status.INFEASIBLE if (bound > 0) == (sense == "min") else Status.UNBOUNDED
+
+
+def status_proved(certificate: Certificate, proved: Number) -> tuple[Status, dict[str, str]] | None:
+    """Return the status that an infinite bound proves, and its note; None of a finite bound."""
+    if not isinstance(certificate, ModelProof) or not is_infinite(proved):
+        return None
+    if certificate.kind == "ray":
+        why = f"a point and a ray of {certificate.formulation} are proved"
+        return Status.UNBOUNDED, {UNBOUNDED: why}
+    why = f"a proof leaves no case of {certificate.formulation} feasible"
+    return Status.INFEASIBLE, {NOTE: why}
 
 
 def _best(claims: list[Result]) -> Infeasible:

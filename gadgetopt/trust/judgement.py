@@ -21,8 +21,8 @@ from gadgetopt.system.result import (
     TracePoint,
     Voucher,
 )
-from gadgetopt.trust.certificate import certified_bound, shortened
-from gadgetopt.trust.infeasibility import NOTE, beyond_limit
+from gadgetopt.trust.certificate import certified_bound, is_infinite, shortened
+from gadgetopt.trust.infeasibility import NOTE, UNBOUNDED, beyond_limit, status_proved
 from gadgetopt.trust.proving import may_replace_claim, proof_notes
 
 
@@ -61,7 +61,10 @@ def judge(
     else:
         bound = _loosened(problem, _finite(outcome.dual_bound), objective)
         status = _status(problem, outcome, objective, bound)
-    notes = {name: told for name, told in outcome.notes.items() if name != NOTE}
+    notes = {name: x for name, x in outcome.notes.items() if name not in (NOTE, UNBOUNDED)}
+    if status in (Status.INFEASIBLE, Status.UNBOUNDED) and outcome.certificate is not None:
+        settled = status_proved(outcome.certificate, math.inf) if bound is None else None
+        notes |= {} if settled is None else settled[1]
     why = beyond_limit(problem, document, bound) if objective is None else ""
     if why:
         status, notes[NOTE] = Status.INFEASIBLE, why
@@ -96,7 +99,7 @@ def judge(
 
 def relative_gap(objective: Number | None, bound: Number | None) -> float | None:
     """Return |objective - bound| / |objective|, with 1e-10 for an objective of 0; 0 if equal."""
-    if objective is None or bound is None:
+    if objective is None or bound is None or is_infinite(bound):
         return None
     if objective == bound:
         return 0.0
@@ -127,6 +130,9 @@ def _rely_on_certificate(
     claimed = outcome.dual_bound
     if proved is None:
         return "the certificate proves no bound"
+    settled = status_proved(certificate, proved)
+    if settled is not None and isinstance(certificate, ModelProof):
+        return _rely_on_status(outcome, certificate, settled[0], objective)
     if isinstance(certificate, ModelProof):
         outcome.notes = {**outcome.notes, "proof": proof_notes(certificate, proved)}
         if not may_replace_claim(problem, proved, claimed, objective):
@@ -143,6 +149,17 @@ def _rely_on_certificate(
         said, shown = show_apart(claimed, proved)
         return f"claimed dual bound {said}, but its certificate proves {shown}"
     outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
+    return None
+
+
+def _rely_on_status(
+    outcome: MethodOutcome, certificate: ModelProof, status: Status, objective: Number | None
+) -> str | None:
+    """Take over that there is no solution, or no optimum, as a proof shows."""
+    if objective is not None:
+        return f"its proof says {status}, but its solution is feasible"
+    outcome.proved, outcome.dual_bound = status, None
+    outcome.notes = {**outcome.notes, "proof": proof_notes(certificate, math.inf)}
     return None
 
 

@@ -16,6 +16,7 @@ from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_formulation
 from gadgetopt.system.result import MethodOutcome, Result
+from gadgetopt.trust.infeasibility import status_proved, status_voucher
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
@@ -58,10 +59,11 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
 def proof_notes(certificate: ModelProof, proved: Number) -> dict[str, Any]:
     """Return what notes say of a proof: its kind, formulation, bound and size."""
     bound = str(proved) if not isinstance(proved, float) else repr(proved)
+    settled = status_proved(certificate, proved)
     return {
         "kind": certificate.kind,
         "formulation": certificate.formulation,
-        "bound": bound,
+        **({"bound": bound} if settled is None else {"shows": str(settled[0])}),
         "bytes": len(certificate.proof),
     }
 
@@ -81,11 +83,14 @@ def with_reason(result: Result, why: Mapping[str, str]) -> Result:
 
 def why_unproved(result: Result) -> str:
     """Return why the bound of a result is not verified: whose word it is, and what was proved."""
-    if result.bound is None:
-        return "the run has no bound"
     noted = result.notes.get(PROOF)
     told = noted if isinstance(noted, dict) else {}
-    parts = [f"the bound {show(result.bound)} is only the word of {result.method}"]
+    if status_voucher(result) is not None:
+        parts = [f"{result.status} is only the word of {result.method}"]
+    elif result.bound is None:
+        return "the run has no bound"
+    else:
+        parts = [f"the bound {show(result.bound)} is only the word of {result.method}"]
     if "bound" in told:
         parts.append(f"the best proof is {show(Fraction(told['bound']))}")
     reasons = [in_words(str(told[key])) for key in ("refused", "ended") if key in told]
@@ -109,7 +114,7 @@ def may_replace_claim(
 
 
 def certificate_of(
-    name: str, model: Model, proof: str, kind: Literal["tree", "pseudo_boolean"] = "tree"
+    name: str, model: Model, proof: str, kind: Literal["tree", "pseudo_boolean", "ray"] = "tree"
 ) -> ModelProof:
     """Return a compressed proof about a formulation's model as a certificate."""
     from gadgetopt.proofs.model import digest

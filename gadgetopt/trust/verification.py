@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from gadgetopt.errors import BoundRefuted, InputError
-from gadgetopt.numbers.text import show_apart, without_long_numbers
+from gadgetopt.numbers.text import show, show_apart, without_long_numbers
 from gadgetopt.numbers.tolerance import Number, refutes
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Evaluation
-from gadgetopt.trust.certificate import certified_bound
+from gadgetopt.trust.certificate import certified_bound, is_infinite
 
 
 def verify_bound(instance: Document, certificate: Document) -> Number:
     """Return the dual bound that a certificate proves, without a solver.
+
+    It is infinite where the certificate proves that there is no solution, or no optimum.
 
     Raises
     ------
@@ -55,6 +57,8 @@ def refutation(instance: Document, evaluation: Evaluation, bound: Number) -> str
     objective = evaluation.objective
     if not evaluation.feasible or objective is None:
         return None
+    if is_infinite(bound):
+        return f"a feasible solution has {show(objective)}"
     if not refutes(objective, bound, minimise=instance.problem.sense == "min"):
         return None
     claimed, true = show_apart(bound, objective)

@@ -33,16 +33,16 @@ class Bounded(NamedTuple):
     has_cut: bool
 
 
-def bounded(model: Model, target: Fraction) -> Bounded:
+def bounded(model: Model, target: Fraction | None) -> Bounded:
     """Return a model in which as many columns have bounds as single rows give them.
 
     Parameters
     ----------
-    target : Fraction
-        A `sum(costs * x)`; what lies well above it may be cut off.
+    target : Fraction or None
+        A `sum(costs * x)`; what lies well above it may be cut off. None if nothing may.
     """
     by_rows = _implied(model)
-    if not _missing(by_rows.model):
+    if target is None or not _missing(by_rows.model):
         return by_rows
     columns, costs = model.costs
     most = math.floor(target + abs(target) * BEYOND_TARGET + 1)

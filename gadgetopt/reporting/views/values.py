@@ -21,6 +21,7 @@ from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.methods import methods
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Evaluation, Result
+from gadgetopt.trust.infeasibility import status_of, status_voucher
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -111,7 +112,7 @@ def result_lines(result: Result) -> Lines:
     lines = [
         ("instance", f"{result.instance} ({result.problem})"),
         ("method", f"{result.method} ({result.kind})"),
-        ("status", result.state + stopped),
+        ("status", _state(result) + stopped),
     ]
     if result.reason is not None:
         lines.append(("reason", result.reason))
@@ -131,6 +132,20 @@ def result_lines(result: Result) -> Lines:
         lines += _violations(result.evaluation)
         lines += [(spaced(k), show(v)) for k, v in result.evaluation.components.items()]
     return lines
+
+
+def _state(result: Result) -> str:
+    """Return the status, with who vouches for it where that is no bound."""
+    voucher = status_voucher(result)
+    return result.state if voucher is None else f"{result.state} ({voucher})"
+
+
+def bound_line(proved: Number, said: str, sense: str) -> tuple[str, str]:
+    """Return the line on what a certificate proves: a dual bound, or that there is no optimum."""
+    settled = status_of(proved, sense)
+    if settled is None:
+        return "dual bound", f"{exactly(proved)} ({said})"
+    return "status", f"{settled} ({said})"
 
 
 def evaluation_lines(objective: str, evaluation: Evaluation) -> Lines:
@@ -156,7 +171,7 @@ def aligned(lines: Lines) -> str:
 
 @line.register(Result)
 def _(value: Result) -> str:
-    parts = [value.state]
+    parts = [_state(value)]
     if value.objective is not None:
         parts.append(f"{objective_of(value)} {exactly(value.objective)}")
     if value.bound is not None:

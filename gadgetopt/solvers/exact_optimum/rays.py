@@ -8,6 +8,7 @@ a box, `recession_form`, is bounded, so its exact optimum can be had, and its si
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,14 @@ def pulled_to_infinity(form: StandardForm) -> bool:
 def has_ray(form: StandardForm, limits: Limits, seed: int) -> bool:
     """Return True if a direction is proved to improve the objective and to violate nothing ever.
 
+    The parameters are those of `best_direction`.
+    """
+    return best_direction(form, limits, seed) is not None
+
+
+def best_direction(form: StandardForm, limits: Limits, seed: int) -> list[Fraction] | None:
+    """Return a direction that improves the objective and violates nothing ever; None if none is.
+
     Parameters
     ----------
     form : StandardForm
@@ -53,18 +62,20 @@ def has_ray(form: StandardForm, limits: Limits, seed: int) -> bool:
 
     clock = Clock(limits)
     if clock.expired:
-        return False
+        return None
     cone = recession_form(form)
     try:
         found = highs.solve_form(cone, limits, seed)
         if found.limit_hit == "interrupted":
             raise KeyboardInterrupt
         if found.status is not Status.OPTIMAL or found.basis is None:
-            return False
+            return None
         best = exact_optimum(cone, found.basis, clock)
     except (ModelRefused, OverflowError):  # beyond the range of doubles
-        return False
-    return best is not None and (best.objective > 0 if form.sense == "max" else best.objective < 0)
+        return None
+    if best is None or not (best.objective > 0 if form.sense == "max" else best.objective < 0):
+        return None
+    return best.values
 
 
 def without_false_bound(

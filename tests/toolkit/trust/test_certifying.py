@@ -19,7 +19,7 @@ from gadgetopt.runs.certifying import certify_store
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status, Voucher
-from gadgetopt.trust import certifying
+from gadgetopt.trust import certifying, searches
 from gadgetopt.trust.certificate import certified_bound, compiled_formulation
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
@@ -152,7 +152,7 @@ def test_ctrl_c_ends_the_search_and_keeps_what_is_proved(run, monkeypatch):
     monkeypatch.setattr(Relaxation, "solve", interrupted)
 
     def twice(document, _result, target, _left_s, tell):
-        search = partial(certifying._proofs, document, "direct", target, tell)
+        search = partial(searches.proofs_of, document, "direct", target, tell)
         return [certifying.Turn("direct", search, 0.5), certifying.Turn("direct", search)]
 
     monkeypatch.setattr(certifying, "_turns", twice)
@@ -279,7 +279,7 @@ def test_a_proof_that_the_runs_own_solution_refutes_is_no_bound(run):
 
 
 def test_where_no_tree_closes_a_default_method_proves_the_bound(run, monkeypatch):
-    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
+    monkeypatch.setattr(certifying, "proofs_of", lambda *_: iter(()))
     result = certify(KNAPSACK, run, 60)
     assert result.bound_voucher is Voucher.VERIFIED
     assert result.notes["proof"]["method"] == "cg_core"
@@ -291,7 +291,7 @@ def test_where_no_tree_closes_a_default_method_proves_the_bound(run, monkeypatch
 def test_a_run_is_not_proved_by_a_method_of_its_own_name(monkeypatch):
     own = dataclasses.replace(solve(KNAPSACK, "cg_core", Limits(time_s=60)), certificate=None)
     own = dataclasses.replace(own, bound_voucher=Voucher.SOLVER)
-    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
+    monkeypatch.setattr(certifying, "proofs_of", lambda *_: iter(()))
     monkeypatch.setattr(certifying, "solve", None)
     assert certify(KNAPSACK, own, 60) == own
 
@@ -303,7 +303,7 @@ def for_ever(*_):
 
 def test_a_model_that_is_built_for_ever_ends_the_search_at_its_time(run, monkeypatch):
     """Its time runs out while it is built; what the run has proved already stays."""
-    monkeypatch.setattr(certifying, "compiled_formulation", for_ever)
+    monkeypatch.setattr(searches, "compiled_formulation", for_ever)
     began = time.monotonic()
     result = certify(KNAPSACK, run, 0.5)
     assert time.monotonic() < began + 5
@@ -312,7 +312,7 @@ def test_a_model_that_is_built_for_ever_ends_the_search_at_its_time(run, monkeyp
 
 
 def test_a_method_that_looks_at_no_clock_is_ended_at_its_share(run, monkeypatch):
-    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
+    monkeypatch.setattr(certifying, "proofs_of", lambda *_: iter(()))
     monkeypatch.setattr(certifying, "solve", for_ever)
     result = certify(KNAPSACK, dataclasses.replace(run, certificate=None, notes={}), 0.5)
     assert result.certificate is None
@@ -322,7 +322,7 @@ def test_a_method_that_looks_at_no_clock_is_ended_at_its_share(run, monkeypatch)
 def test_ctrl_c_during_a_method_ends_the_search(run, monkeypatch):
     interrupted = dataclasses.replace(run, certificate=None, limit_hit="interrupted")
     tried = []
-    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(tried.append("tree") or ()))
+    monkeypatch.setattr(certifying, "proofs_of", lambda *_: iter(tried.append("tree") or ()))
     monkeypatch.setattr(certifying, "solve", lambda *_: interrupted)
     certify(KNAPSACK, run, 60)
     assert tried == ["tree"]
@@ -332,9 +332,9 @@ def test_ctrl_c_during_a_method_keeps_the_proof_that_was_begun(run, monkeypatch)
     """The tree has had one round, which says what it has proved when it is asked again."""
     bare = dataclasses.replace(run, certificate=None)
     interrupted = dataclasses.replace(bare, limit_hit="interrupted")
-    monkeypatch.setattr(certifying, "FIRST_S", 0.0)
-    monkeypatch.setattr(certifying, "FIRST_PARTS", (0.0, 0.0))
-    monkeypatch.setattr(certifying, "_may_be_boolean", lambda _: False)
+    monkeypatch.setattr(searches, "FIRST_S", 0.0)
+    monkeypatch.setattr(searches, "FIRST_PARTS", (0.0, 0.0))
+    monkeypatch.setattr(searches, "_may_be_boolean", lambda _: False)
     monkeypatch.setattr(certifying, "solve", lambda *_: interrupted)
     result = certify(KNAPSACK, bare, 60)
     assert result.notes["proof"]["kind"] == "tree"
