@@ -121,7 +121,7 @@ def merge(
     into: Annotated[Path, typer.Option(help="Store that takes their runs; made if missing.")],
     as_json: Json = False,
 ) -> None:
-    """Write the runs of several stores into one, as of a campaign on several machines."""
+    """Write the runs of several stores into one."""
     from contextlib import ExitStack
     from dataclasses import asdict
 
