@@ -13,20 +13,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, hstack
 
-from gadgetopt.errors import ModelRefused
 from gadgetopt.proofs.leaves import best_leaf
 from gadgetopt.proofs.model import Row
 from gadgetopt.proofs.named_form import form_of
 from gadgetopt.proofs.tree_kernel import Rejected, leaf_bound
 from gadgetopt.search.clock import Clock
-from gadgetopt.solvers import highs
-from gadgetopt.solvers.exact_form import ExactParts, ExactReader, ExactRow, Side
+from gadgetopt.solvers.exact_form import ExactReader, Side
 from gadgetopt.solvers.exact_optimum.bases import basis_of
+from gadgetopt.solvers.exact_optimum.elastic import least_violation
 from gadgetopt.solvers.exact_optimum.refinement import exact_optimum
 from gadgetopt.solvers.exact_optimum.shifted_duals import shifted_duals
-from gadgetopt.solvers.standard_form import Named
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
@@ -75,14 +72,7 @@ class ExactLeaves:
 
     def infeasible(self) -> str | None:
         """Return the leaf that proves the node infeasible; None if it is not, or none is found."""
-        elastic, clock = _elastic(self._at_node()), self._clock()
-        if clock.expired:
-            return None
-        try:
-            basis = highs.solve_form(elastic, clock.limits()).basis
-        except ModelRefused:
-            return None
-        best = None if basis is None else exact_optimum(elastic, basis, clock)
+        best = least_violation(self._at_node(), self._clock())
         if best is None or best.objective <= 0:
             return None
         made = self._leaf(_over_one_divisor(best.duals), ([], []), 0)
@@ -176,36 +166,6 @@ class ExactLeaves:
                 upper = upper if above is None else min(upper, above)
             if along:
                 yield i, (lower, upper)
-
-
-def _elastic(form: StandardForm) -> StandardForm:
-    """Return the program that minimises by how much the rows of another are violated.
-
-    It has the same columns, then one for each side of a row. Its duals are a proof of
-    infeasibility if its optimum is not 0.
-    """
-    below, above = (np.flatnonzero(np.isfinite(side)) for side in (form.row_lower, form.row_upper))
-    count, slacks = len(form.columns), len(below) + len(above)
-    unit = csr_array(eye_array(len(form.rows)))
-    rows = {
-        i: ExactRow(list(row.columns), list(row.coefficients), row.lower, row.upper)
-        for i, row in form.exact.rows.items()
-    }
-    for sign, sides, start in ((1, below, count), (-1, above, count + len(below))):
-        for j, i in enumerate(sides.tolist(), start):
-            if i in rows:
-                rows[i].columns.append(j)
-                rows[i].coefficients.append(sign)
-    return replace(
-        form,
-        columns=[*form.columns, *(Named(f"s{k}") for k in range(slacks))],
-        col_lower=np.concatenate([form.col_lower, np.zeros(slacks)]),
-        col_upper=np.concatenate([form.col_upper, np.full(slacks, np.inf)]),
-        integer=np.zeros(count + slacks, dtype=bool),
-        c=np.concatenate([np.zeros(count), np.ones(slacks)]),
-        A=csr_array(hstack([form.A, unit[:, below], -unit[:, above]])),
-        exact=ExactParts(rows=rows, col_lower=form.exact.col_lower, col_upper=form.exact.col_upper),
-    )
 
 
 def _over_one_divisor(duals: Sequence[Fraction]) -> ExactDuals | None:

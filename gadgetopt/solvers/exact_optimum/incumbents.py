@@ -13,6 +13,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.exact_optimum.elastic import least_violation
 from gadgetopt.solvers.exact_optimum.refinement import ExactOptimum, exact_optimum
 from gadgetopt.system.result import Status
 
@@ -54,6 +55,12 @@ def exact_incumbent(
     if solved.status is not Status.OPTIMAL or solved.basis is None:
         return None
     return exact_optimum(program, solved.basis, clock)
+
+
+def admits_no_exact_point(form: StandardForm, values: Floats, clock: Clock) -> bool:
+    """Return True if it is proved that no point has the integers of `values`."""
+    best = least_violation(with_integers_fixed(form, values), clock)
+    return best is not None and best.objective > 0
 
 
 def with_integers_fixed(form: StandardForm, values: Floats) -> StandardForm:

@@ -28,6 +28,10 @@ LEAST_EXACT_S = 5.0
 ONLY_WITHIN_TOLERANCE = (
     "rows with continuous variables hold within 1e-6 of their size; no exact values were found"
 )
+NO_EXACT_POINT = (
+    "rows with continuous variables hold within 1e-6 of their size only; the integers admit no "
+    "exact point"
+)
 
 
 def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits) -> bool:
@@ -91,12 +95,27 @@ def with_exact_incumbent(
     except KeyboardInterrupt:  # what HiGHS found is not lost
         exact, outcome.limit_hit = None, "interrupted"
     if exact is None or objective is None:
-        return replace(outcome, status=Status.FEASIBLE, reason=ONLY_WITHIN_TOLERANCE)
+        reason = _why_within_tolerance(form, outcome, clock)
+        return replace(outcome, status=Status.FEASIBLE, reason=reason)
     # Of numbers that are known only as doubles, so is the objective.
     rounded = bool(form.exact.inexact)
     known, value = (None, float(objective)) if rounded else (exact.values, objective)
     outcome = replace(outcome, values=values, exact_values=known)
     return _without_crossed_bound(form, with_objective(form, outcome, value))
+
+
+def _why_within_tolerance(form: StandardForm, outcome: SolverOutcome, clock: Clock) -> str:
+    """Return whether it is proved that an incumbent's integers admit no exact point."""
+    from gadgetopt.solvers.exact_optimum.incumbents import admits_no_exact_point
+
+    # What of the numbers is known as doubles only is rounded itself.
+    if outcome.values is None or form.exact.inexact or outcome.limit_hit == "interrupted":
+        return ONLY_WITHIN_TOLERANCE
+    try:
+        impossible = admits_no_exact_point(form, outcome.values, clock)
+    except KeyboardInterrupt:  # what HiGHS found is not lost
+        outcome.limit_hit, impossible = "interrupted", False
+    return NO_EXACT_POINT if impossible else ONLY_WITHIN_TOLERANCE
 
 
 def for_exact(limits: Limits, outcome: SolverOutcome) -> Limits:

@@ -15,7 +15,7 @@ import pytest
 from gadgetopt.numbers.tolerance import refutes
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.exact_form import ExactReader, weighted_sum
-from gadgetopt.solvers.exact_optimum.outcomes import ONLY_WITHIN_TOLERANCE, with_exact_incumbent
+from gadgetopt.solvers.exact_optimum.outcomes import NO_EXACT_POINT, with_exact_incumbent
 from gadgetopt.solvers.exact_optimum.values import exact_values
 from gadgetopt.solvers.formulations.backends import THROUGH_PYOMO, installed
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -66,7 +66,7 @@ def test_an_objective_that_no_values_attain_is_no_optimum():
         Status.OPTIMAL, values=np.array([4.4999995, 0.0]), objective=8.999999, bound=8.999999
     )
     outcome = with_exact_incumbent(form, claimed, Limits(), 0)
-    assert (outcome.status, outcome.reason) == (Status.FEASIBLE, ONLY_WITHIN_TOLERANCE)
+    assert (outcome.status, outcome.reason) == (Status.FEASIBLE, NO_EXACT_POINT)
     assert outcome.exact_values is None
 
 
