@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from gadgetopt.reporting.views import markup, values
 from gadgetopt.runs.comparison import ROW_KEYS, Entry
@@ -91,7 +91,7 @@ class Comparison(Displayed, Sequence[Entry]):
         rows, keys = joined([entry.row() for entry in self], solved, ROW_KEYS, of_instance)
         return frame(rows, keys)
 
-    def summary(self, by: str | Sequence[str] = (), **chosen: Sequence[str]) -> pd.DataFrame:
+    def summary(self, by: str | Sequence[str] = (), **chosen: Any) -> pd.DataFrame:
         """Return wins, shares, ratios and times per system, group of instances and method.
 
         Parameters
@@ -99,7 +99,7 @@ class Comparison(Displayed, Sequence[Entry]):
         by : str or sequence of str
             Columns of the instances that form the groups, such as `size_jobs` or `param_extra`.
         **chosen
-            `systems`, `methods`, `instances`: only these, see `gadgetopt.summary`.
+            `systems`, `methods`, `instances`: only these; `rng`: see `gadgetopt.summary`.
 
         Raises
         ------

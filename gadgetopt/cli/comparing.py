@@ -129,6 +129,7 @@ def compare(
 
     Each run is printed if there are few instances, otherwise a summary.
     """
+    from gadgetopt.reporting.summary.cross_table import needs_traces
     from gadgetopt.runs import study
 
     wanted = study_of(context)
@@ -145,8 +146,9 @@ def compare(
         return 0
     with _watching(quiet=as_json) as watch:
         watch.prints = not as_json
+        traces = wanted.table is not None and needs_traces(wanted.table.cells)
         table = study.compare_study(
-            wanted, fresh=fresh, retry_errors=retry_errors, details=False, watch=watch
+            wanted, fresh=fresh, retry_errors=retry_errors, details=traces, watch=watch
         )
     failed = sum(e.result.status == "error" for e in table)
     if failed:

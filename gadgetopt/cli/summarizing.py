@@ -50,6 +50,14 @@ def summary(
             metavar="NAME,...",
         ),
     ] = None,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="With --format csv or json: bootstrap intervals of the mean times, and "
+            "primal-dual integrals.",
+        ),
+    ] = False,
     form: Annotated[
         str, typer.Option("--format", help="table, markdown, latex, csv or json.")
     ] = "table",
@@ -63,7 +71,7 @@ def summary(
     from gadgetopt.reporting import tables
     from gadgetopt.reporting.summary import chosen
     from gadgetopt.reporting.summary import documents as made
-    from gadgetopt.reporting.summary.cross_table import checked_cells
+    from gadgetopt.reporting.summary.cross_table import checked_cells, needs_traces
 
     form = "json" if as_json else form
     if form not in made.FORMATS:
@@ -73,6 +81,11 @@ def summary(
     across = form in ("table", "markdown")
     if cells is not None and not across:
         raise InputError(f"--cells: is for --format table and markdown, not {form}")
+    if intervals and form not in ("csv", "json"):
+        raise InputError(
+            "--intervals: is for --format csv and json; in a table, "
+            "--cells time_interval,integral_interval"
+        )
     check_outputs(out, read=store)
     store, described = _of_study(store)
     rows = described.rows if described is not None and by is None else tuple(by or ())
@@ -80,11 +93,12 @@ def summary(
     measures: tuple[str, ...] = described.cells if described is not None else ()
     if cells is not None:
         measures = checked_cells(_names(cells))
-    table = chosen(tables.ratios(store), _names(systems), only, _names(instances))
+    found = tables.ratios(store, traces=intervals or needs_traces(measures))
+    table = chosen(found, _names(systems), only, _names(instances))
     if form == "table":
         _print(table, rows, measures)
     else:
-        text = _text(table, rows, measures if across else (), form, (out or store).stem)
+        text = _text(table, rows, measures if across else (), form, (out or store).stem, intervals)
         _write(text, out)
 
 
@@ -136,9 +150,16 @@ def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str]) -> N
 
 
 def _text(
-    table: Sequence[Entry], by: Sequence[str], cells: Sequence[str], form: str, label: str
+    table: Sequence[Entry],
+    by: Sequence[str],
+    cells: Sequence[str],
+    form: str,
+    label: str,
+    intervals: bool,
 ) -> str:
     """Return a summary in a format for files."""
+    import numpy as np
+
     from gadgetopt.reporting import tables
     from gadgetopt.reporting.sentences import rows_of
     from gadgetopt.reporting.summary import cross_table, summarize
@@ -146,7 +167,7 @@ def _text(
 
     if cells:
         return cross_table.markdown(cross_table.cross_tables(table, by, cells), cells)
-    frame = summarize(table, by)
+    frame = summarize(table, by, np.random.default_rng(0) if intervals else None)
     rows, groups = rows_of(frame), [spec.partition(":")[0] for spec in by]
     if form in ("csv", "json"):
         keys = list(frame.columns)

@@ -7,6 +7,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,8 +58,14 @@ _THEOREM: dict[str, Callable[[Entry, Promise], Any]] = {
 THEOREM_KEYS = tuple(_THEOREM)
 
 
-def ratios(store: Path | str) -> list[Entry]:
+def ratios(store: Path | str, *, traces: bool = False) -> list[Entry]:
     """Return the ratio table of a store, without the methods that do not apply.
+
+    Parameters
+    ----------
+    store : path
+    traces : bool
+        Whether to read the runs' traces as well.
 
     Raises
     ------
@@ -68,6 +75,13 @@ def ratios(store: Path | str) -> list[Entry]:
     with Store(Path(store), create=False) as runs:
         kept = [run for run in runs.runs(details=False) if not run.result.refused]
         _tell_of_code(Path(store), kept)
+        if traces:
+            extras = runs.extras({run.key for run in kept})
+            kept = [
+                replace(run, result=replace(run.result, trace=extras[run.key].trace))
+                for run in kept
+                if run.key in extras
+            ]
         # Two clients that share a store interleave their runs; an instance's are kept together.
         first: dict[str, int] = {}
         for run in kept:

@@ -58,6 +58,9 @@ Cell = Literal[
     "optimal",
     "verified",
     "time",
+    "time_interval",
+    "integral",
+    "integral_interval",
     "mean_time",
     "longest",
 ]

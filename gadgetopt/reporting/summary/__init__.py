@@ -24,6 +24,7 @@ from gadgetopt.reporting.tables import ratios
 from gadgetopt.runs.comparison import Entry
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 __all__ = ["chosen", "summarize", "summary"]
@@ -36,6 +37,7 @@ def summary(
     systems: Sequence[str] = (),
     methods: Sequence[str] = (),
     instances: Sequence[str] = (),
+    rng: np.random.Generator | None = None,
 ) -> pd.DataFrame:
     """Return one row per system, group of instances, and method.
 
@@ -51,6 +53,8 @@ def summary(
         Only these; methods by name or kind, instances by name or pattern (`paper_*`). Ratios are
         still those to the best solution and bound of all runs; wins and ties are among the rows
         that are left.
+    rng : numpy.random.Generator, optional
+        With it there are bootstrap intervals of the mean times, and primal-dual integrals.
 
     Returns
     -------
@@ -62,9 +66,9 @@ def summary(
     InputError
         If there is no such store, column, system, method or instance.
     """
-    table = ratios(runs) if isinstance(runs, Path | str) else list(runs)
+    table = ratios(runs, traces=rng is not None) if isinstance(runs, Path | str) else list(runs)
     kept = chosen(table, systems, methods, instances)
-    return summarize(kept, (by,) if isinstance(by, str) else tuple(by))
+    return summarize(kept, (by,) if isinstance(by, str) else tuple(by), rng)
 
 
 def chosen(

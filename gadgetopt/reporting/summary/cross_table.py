@@ -15,9 +15,10 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.text import show, show_gap
 from gadgetopt.numbers.tolerance import TOLERANCE, Number
 from gadgetopt.reporting.cells import ratio, seconds
+from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.summary.columns import spoken, value
 from gadgetopt.reporting.summary.documents import escaped
-from gadgetopt.reporting.summary.groups import grouped, shifted_geometric_mean
+from gadgetopt.reporting.summary.groups import grouped
 from gadgetopt.reporting.summary.outcomes import Outcome
 from gadgetopt.runs.comparison import Entry
 from gadgetopt.runs.study import KNOWN_CELLS, NOTE, is_cell
@@ -61,6 +62,11 @@ def checked_cells(names: Sequence[str]) -> tuple[str, ...]:
         if not is_cell(name):
             raise InputError(f"--cells: {name!r} is not one of {KNOWN_CELLS}")
     return tuple(names)
+
+
+def needs_traces(cells: Sequence[str]) -> bool:
+    """Return True if a measure is taken from the runs' traces."""
+    return any(cell in ("integral", "integral_interval") for cell in cells)
 
 
 def cross_tables(
@@ -205,6 +211,33 @@ def _text_of(cell: str) -> Callable[[_Outcomes], str]:
     return _number(lambda o: o.notes.get(name))
 
 
+def _geometric(of: Callable[[Outcome], float | None], spread: bool) -> Callable[[_Outcomes], str]:
+    """Return the text of a shifted geometric mean of seconds; "" unless all instances have them."""
+
+    def text(outcomes: _Outcomes) -> str:
+        values = [x for o in outcomes if (x := of(o)) is not None]
+        if len(values) < len(outcomes):
+            return ""
+        mean = f"{seconds(shifted_geometric_mean(values))} s"
+        if not spread or len(values) < 2:
+            return mean
+        import numpy as np
+
+        # The same samples in all cells: two columns differ by their methods alone.
+        low, high = bootstrap_interval(values, np.random.default_rng(0))
+        return f"{mean} ({seconds(low)}..{seconds(high)})"
+
+    return text
+
+
+def _time_of(outcome: Outcome) -> float:
+    return outcome.time_s
+
+
+def _integral_of(outcome: Outcome) -> float | None:
+    return outcome.integral_s
+
+
 #: The text of each measure.
 _TEXTS: dict[str, Callable[[_Outcomes], str]] = {
     "mean": _interval(_mean),
@@ -221,7 +254,10 @@ _TEXTS: dict[str, Callable[[_Outcomes], str]] = {
     "solved": _count(lambda o: o.solved),
     "optimal": _count(lambda o: o.optimal is not None),
     "verified": _count(lambda o: o.optimal is Voucher.VERIFIED),
-    "time": lambda outcomes: f"{seconds(shifted_geometric_mean([o.time_s for o in outcomes]))} s",
+    "time": _geometric(_time_of, spread=False),
+    "time_interval": _geometric(_time_of, spread=True),
+    "integral": _geometric(_integral_of, spread=False),
+    "integral_interval": _geometric(_integral_of, spread=True),
     "mean_time": lambda outcomes: f"{seconds(_mean([o.time_s for o in outcomes]))} s",
     "longest": lambda outcomes: f"{seconds(max(o.time_s for o in outcomes))} s",
 }
@@ -242,6 +278,9 @@ _MEANINGS: dict[str, str] = {
     "optimal": "instances solved to optimality",
     "verified": "those of a verified bound",
     "time": "geometric mean of the seconds, shifted by 1 s",
+    "time_interval": "that mean of the seconds with its 95 % bootstrap interval",
+    "integral": "geometric mean of the primal-dual integrals in seconds, shifted by 1 s",
+    "integral_interval": "that mean of the integrals with its 95 % bootstrap interval",
     "mean_time": "mean seconds",
     "longest": "longest run",
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import TOLERANCE
+from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.instance_columns import columns_of_origins
 from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.reporting.summary.outcomes import Outcome, compete, outcome_of
@@ -21,10 +22,8 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Voucher
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
-
-#: Seconds added to each time before the geometric mean, and taken off after it.
-SHIFT_S = 1.0
 
 #: The columns of a summary after `system`, the columns of `by`, and `method`.
 MEASURES = (
@@ -66,11 +65,22 @@ MEASURES = (
     "time_s",
 )
 
+#: Further columns, with a generator for the samples of their intervals.
+INTERVALS = (
+    "time_shifted_1_s_low",
+    "time_shifted_1_s_high",
+    "integral_shifted_1_s",
+    "integral_shifted_1_s_low",
+    "integral_shifted_1_s_high",
+)
+
 #: A system and the fingerprint of one of its instances.
 _Where = tuple[str, str]
 
 
-def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
+def summarize(
+    table: Sequence[Entry], by: Sequence[str] = (), rng: np.random.Generator | None = None
+) -> pd.DataFrame:
     """Return one row per system, group of instances, and method.
 
     A stochastic method counts once per instance: with the means of objective, ratio and time over
@@ -81,6 +91,8 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
     table : sequence of Entry
     by : sequence of str
         Columns of the instances, see `gadgetopt.summary`.
+    rng : numpy.random.Generator, optional
+        Draws the samples of bootstrap intervals; without it there are none, and no integrals.
 
     Returns
     -------
@@ -112,6 +124,14 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
             Geometric mean of the seconds per instance, shifted by 1 s. Runs that failed or hit a
             limit count with their time limit, if they had one.
 
+        With `rng` also these:
+
+        time_shifted_1_s_low, time_shifted_1_s_high
+            The 95 % bootstrap interval of `time_s` over the instances; NaN of one instance.
+        integral_shifted_1_s, integral_shifted_1_s_low, integral_shifted_1_s_high
+            Geometric mean of the primal-dual integrals per instance in seconds, shifted by 1 s, and
+            its interval; NaN if a trace was not read (`gadgetopt.reporting.integrals`).
+
     Raises
     ------
     InputError
@@ -120,12 +140,14 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 
     names = [spec.partition(":")[0] for spec in by]
+    columns = ["system", *names, "method", *MEASURES, *(INTERVALS if rng is not None else ())]
     rows = [
         {"system": system, **dict(zip(names, values, strict=True)), "method": method}
         | {"kind": kind, **_measures(outcomes)}
+        | (_intervals(outcomes, rng) if rng is not None else {})
         for (system, values, method, kind), outcomes in grouped(table, by)
     ]
-    frame = pd.DataFrame(rows, columns=["system", *names, "method", *MEASURES])
+    frame = pd.DataFrame(rows, columns=columns)
     for name in names:  # integers stay integers where a system lacks the column
         frame[name] = pd.Series([row[name] for row in rows], dtype=object)
     return frame
@@ -301,6 +323,20 @@ def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
+def _intervals(outcomes: Sequence[Outcome], rng: np.random.Generator) -> dict[str, float]:
+    run = [o for o in outcomes if o.runs]
+    times = [o.time_s for o in run]
+    integrals = [o.integral_s for o in run if o.integral_s is not None]
+    if len(integrals) < len(run):
+        integrals = []
+    values = (
+        *bootstrap_interval(times, rng),
+        shifted_geometric_mean(integrals),
+        *bootstrap_interval(integrals, rng),
+    )
+    return dict(zip(INTERVALS, values, strict=True))
+
+
 def _by_voucher(name: str, vouchers: Sequence[Voucher | None]) -> dict[str, int]:
     return {
         name: sum(v is not None for v in vouchers),
@@ -313,11 +349,3 @@ def _by_voucher(name: str, vouchers: Sequence[Voucher | None]) -> dict[str, int]
 
 def _of(statistic: Any, values: Sequence[float]) -> float:
     return float(statistic(values)) if values else math.nan
-
-
-def shifted_geometric_mean(times_s: Sequence[float], shift_s: float = SHIFT_S) -> float:
-    """Return the geometric mean of `t + shift_s`, minus `shift_s`; NaN of no times."""
-    if not times_s:
-        return math.nan
-    logs = math.fsum(math.log(t + shift_s) for t in times_s)
-    return math.exp(logs / len(times_s)) - shift_s

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number, agrees, as_double
+from gadgetopt.reporting.integrals import integral_of
 from gadgetopt.runs.comparison import Entry
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Status, Voucher
@@ -49,6 +50,8 @@ class Outcome:
         Mean over the runs; a run that failed or hit a limit counts with its time limit.
     notes : mapping
         The means of the numbers that every run notes under a name.
+    integral_s : float or None
+        Mean of the runs' primal-dual integrals; None if a trace was not read.
     tightness : float or None
         The bound over the best objective on the instance, inverted for a maximisation; None if one
         is missing or they have no ratio.
@@ -78,6 +81,7 @@ class Outcome:
     refuted_proven: int
     time_s: float
     notes: Mapping[str, Number] = field(default_factory=dict)
+    integral_s: float | None = field(default=None)
     tightness: float | None = field(default=None)
     compared: bool = field(default=False)
     won: bool = field(default=False)
@@ -121,6 +125,7 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         refuted_proven=sum("proven" in standings for standings in exceeded),
         time_s=sum(_time(entry) for entry in made) / len(made) if made else 0.0,
         notes=_notes([r.notes for r in results]),
+        integral_s=_integral(made),
     )
 
 
@@ -199,3 +204,8 @@ def _time(entry: Entry) -> float:
     r, limit_s = entry.result, entry.limits.time_s
     unfinished = r.status is Status.ERROR or r.limit_hit in _CUT_SHORT
     return limit_s if unfinished and limit_s is not None else r.time_s
+
+
+def _integral(made: Sequence[Entry]) -> float | None:
+    integrals = [x for entry in made if (x := integral_of(entry)) is not None]
+    return math.fsum(integrals) / len(made) if made and len(integrals) == len(made) else None

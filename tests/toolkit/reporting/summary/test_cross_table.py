@@ -12,20 +12,24 @@ from gadgetopt.reporting.summary.cross_table import (
     grid,
     legend,
     markdown,
+    needs_traces,
 )
 from gadgetopt.runs.study import Cell
-from gadgetopt.system.result import Status, Voucher
+from gadgetopt.system.result import Status, TracePoint, Voucher
 
 from ..entries_of import result, study, table
 
 CELLS = get_args(Cell)
 
+#: What a run's trace ends with; what was checked counts from its end on.
+ENDED = (TracePoint(7.0, 0, 0),)
+
 #: Two instances of one group: optima 4 and 10; `own` finds 5 and 10, `search` proves both.
 RUNS = [
-    result("a", "own", "approximation", 5, time_s=0.25),
-    result("a", "search", "exact", 4, 4, voucher=Voucher.VERIFIED, time_s=1.0),
+    result("a", "own", "approximation", 5, time_s=0.25, trace=(TracePoint(0.25, 5, None),)),
+    result("a", "search", "exact", 4, 4, voucher=Voucher.VERIFIED, time_s=1.0, trace=ENDED),
     result("b", "own", "approximation", 10, 8, time_s=3.0),
-    result("b", "search", "exact", 10, 10, time_s=7.0),
+    result("b", "search", "exact", 10, 10, time_s=7.0, trace=(TracePoint(3.0, 10, 5), *ENDED)),
 ]
 
 
@@ -52,6 +56,11 @@ def cells_of(runs, names, by=()):
         ("optimal", "0/2", "2/2"),
         ("verified", "0/2", "1/2"),
         ("time", "1.24 s", "3.00 s"),  # sqrt(1.25 * 4) - 1 and sqrt(2 * 8) - 1
+        # Samples of two hold both of one, or one of each.
+        ("time_interval", "1.24 s (0.25..3.00)", "3.00 s (1.00..7.00)"),
+        # 1 s of nothing; 3 s of nothing and 4 s of a gap of one half: sqrt(2 * 6) - 1.
+        ("integral", "", "2.46 s"),
+        ("integral_interval", "", "2.46 s (1.00..5.00)"),
         ("mean_time", "1.62 s", "4.00 s"),  # 1.625, rounded to the even digit
         ("longest", "3.00 s", "7.00 s"),
     ],
@@ -135,3 +144,9 @@ def test_a_bound_of_a_maximisation_is_tight_at_one_too():
         result("a", "search", "exact", 4, system="knapsack"),
     ]
     assert cells_of(runs, ["tightness"])["bound"] == ["0.800"]
+
+
+@pytest.mark.parametrize("names", [["integral"], ["mean", "integral_interval"]])
+def test_integrals_need_traces_and_nothing_else_does(names):
+    assert needs_traces(checked_cells(names))
+    assert not needs_traces([c for c in CELLS if "integral" not in c])

@@ -4,16 +4,18 @@ import math
 import statistics
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import gadgetopt
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import agrees
+from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.summary import summarize, summary
-from gadgetopt.reporting.summary.groups import MEASURES, shifted_geometric_mean
+from gadgetopt.reporting.summary.groups import INTERVALS, MEASURES
 from gadgetopt.runs.store import Store
 from gadgetopt.system.registry import problem
-from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.system.result import Limits, Status, TracePoint, Voucher
 from gadgetopt.trust.theorems import Promise, Verdict, verdict
 
 from ..entries_of import LIMIT_S, result, study, table
@@ -235,6 +237,29 @@ def test_runs_with_other_limits_are_other_methods():
 def test_the_shift_keeps_short_times_from_deciding():
     assert shifted_geometric_mean([3.0, 0.0]) == pytest.approx(1.0)
     assert math.isnan(shifted_geometric_mean([]))
+
+
+def test_a_generator_adds_intervals_and_primal_dual_integrals():
+    # Integrals of 3 s and of 1 s (a gap of 100 % until 1 s), times of 3 s and 0 s.
+    def ended(name, time_s, integral_s):
+        trace = (TracePoint(0, 4, None), TracePoint(integral_s, 4, 4))
+        return result(name, "own", "exact", 4, 4, time_s=time_s, trace=trace)
+
+    entries = table([ended("a", 3.0, 3.0), ended("b", 0.0, 0.0)])
+    plain = summarize(entries)
+    assert list(plain.columns) == ["system", "method", *MEASURES]
+    drawn = summarize(entries, rng=np.random.default_rng(0))
+    assert list(drawn.columns) == ["system", "method", *MEASURES, *INTERVALS]
+    row = drawn.to_dict("records")[0]
+    assert row["time_s"] == row["integral_shifted_1_s"] == pytest.approx(1)
+    for name in ("time", "integral"):
+        ends = row[f"{name}_shifted_1_s_low"], row[f"{name}_shifted_1_s_high"]
+        assert ends == pytest.approx(bootstrap_interval([3, 0], np.random.default_rng(0)))
+    # A run whose trace was not read leaves its method without integrals.
+    unread = table([ended("a", 3.0, 3.0), result("b", "own", "exact", 4, 4)])
+    row = summarize(unread, rng=np.random.default_rng(0)).to_dict("records")[0]
+    assert math.isnan(row["integral_shifted_1_s"])
+    assert not math.isnan(row["time_shifted_1_s_low"])
 
 
 def test_nothing_gives_an_empty_table():
