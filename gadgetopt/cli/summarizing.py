@@ -58,6 +58,13 @@ def summary(
             "primal-dual integrals.",
         ),
     ] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="The performance profile of this instead: time, integral, ratio or gap.",
+            metavar="MEASURE",
+        ),
+    ] = None,
     form: Annotated[
         str, typer.Option("--format", help="table, markdown, latex, csv or json.")
     ] = "table",
@@ -88,6 +95,12 @@ def summary(
         )
     check_outputs(out, read=store)
     store, described = _of_study(store)
+    if profile is not None:
+        given = (by, cells, systems, methods, instances, intervals or None)
+        if any(x is not None for x in given) or form not in ("table", "csv", "json"):
+            raise InputError("--profile: is of the whole store, expected only --format and --out")
+        _show_profile(store, profile, form, out)
+        return
     rows = described.rows if described is not None and by is None else tuple(by or ())
     only = described.methods if described is not None and methods is None else _names(methods)
     measures: tuple[str, ...] = described.cells if described is not None else ()
@@ -115,6 +128,24 @@ def _print_tables(made: Sequence[CrossTable], cells: Sequence[str]) -> None:
     for each in made:
         console().print(cross_table.grid(each))
     console().print(cross_table.legend(cells), style="dim", highlight=False)
+
+
+def _show_profile(store: Path, measure: str, form: str, out: Path | None) -> None:
+    """Print or write a performance profile."""
+    from gadgetopt.reporting import profile_tables, tables
+    from gadgetopt.reporting.summary import cross_table
+    from gadgetopt.reporting.summary.documents import plain
+
+    frame = profile_tables.performance_profile(store, measure)
+    if form != "table":
+        keys = list(frame.columns)
+        rows = plain([dict(zip(keys, row, strict=True)) for row in frame.to_numpy().tolist()])
+        kind: tables.Format = "csv" if form == "csv" else "json"
+        _write(tables.render(rows, kind, None, keys) or "", out)
+        return
+    for table in profile_tables.as_text(frame, measure):
+        console().print(cross_table.grid(table))
+    console().print(profile_tables.MEANINGS[measure], style="dim", highlight=False)
 
 
 def _of_study(path: Path) -> tuple[Path, StudyTable | None]:

@@ -54,18 +54,19 @@ def primal_dual_integral(trace: Sequence[TracePoint], end_s: float) -> float:
     )
 
 
-def integral_of(entry: Entry) -> float | None:
+def integral_of(entry: Entry, trace: Sequence[TracePoint] | None = None) -> float | None:
     """Return the primal-dual integral of a run up to its time limit, or its end without one.
 
     Incumbents and bounds are as the run reported them; from its end on those that were checked
     count, and a run that proved its instance infeasible or unbounded has no gap. None if the run's
-    trace was not read.
+    trace was not read. `trace` stands for that of the result.
     """
     r = entry.result
-    if r.objective is not None and not r.trace:
+    points = r.trace if trace is None else trace
+    if r.objective is not None and not points:
         return None
     end_s = r.time_s if entry.limits.time_s is None else entry.limits.time_s
-    told = [p for p in r.trace if p.time_s < r.time_s]
+    told = [p for p in points if p.time_s < r.time_s]
     settled = r.status in _SETTLED
     final = TracePoint(r.time_s, 0, 0) if settled else TracePoint(r.time_s, r.objective, r.bound)
     return primal_dual_integral([*told, final], end_s)

@@ -23,7 +23,12 @@ from gadgetopt.reporting.html_report.pictures import (
     draw,
     packed,
 )
-from gadgetopt.reporting.html_report.profiles import quality_profile, time_profile, time_to_target
+from gadgetopt.reporting.html_report.profiles import (
+    integral_profile,
+    quality_profile,
+    time_profile,
+    time_to_target,
+)
 from gadgetopt.reporting.html_report.progress import gap_over_time
 from gadgetopt.reporting.html_report.reading import System, read_systems
 from gadgetopt.reporting.html_report.relaxations import relaxations
@@ -166,6 +171,7 @@ def figures(system: System, looks: Mapping[str, Style], index: Mapping[str, int]
         lambda: against_columns(system, looks, index),
         lambda: relaxations(system, looks, index),
         lambda: time_profile(system, looks),
+        lambda: integral_profile(system, looks),
         lambda: time_to_target(system, looks),
         lambda: gap_over_time(system, looks),
     )
