@@ -14,9 +14,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.memory import MOST_CELLS
-from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
@@ -79,31 +79,23 @@ def lpt_ils(
     ModelRefused
         If the largest server has too many usable GPUs to list their free times.
     """
-    clock = Clock(limits)
+    search: Search[Schedule] = Search("min", limits)
     jobs = _Jobs(instance)
     best = _pass(jobs, jobs.duration, None)
-    trace = [TracePoint(clock.elapsed_s, best.makespan, None)]
-    limit_hit = None
+    search.offer(best.makespan, best)
     made = 0
-    while made < restarts and best.makespan > jobs.lower_bound:
-        if clock.expired:
-            limit_hit = "time_s"
-            break
-        target = int(rng.integers(jobs.lower_bound, best.makespan))
-        try:
+    while made < restarts and best.makespan > jobs.lower_bound and not search.over:
+        with search.interruptible():
+            target = int(rng.integers(jobs.lower_bound, best.makespan))
             found = _pass(jobs, _priorities(jobs, rng), target)
-        except KeyboardInterrupt:
-            limit_hit = "interrupted"
-            break
-        made += 1
-        if found.makespan < best.makespan:
-            best = found
-            trace.append(TracePoint(clock.elapsed_s, best.makespan, None))
+            best = found if search.offer(found.makespan, found) else best
+            made += 1
+    stopped = made < restarts and best.makespan > jobs.lower_bound
     outcome = _outcome(instance, best)
-    outcome.limit_hit = limit_hit
+    outcome.limit_hit = (search.limit_hit or search.clock.limit_hit) if stopped else None
     outcome.notes["restarts"] = made
     if outcome.solution is not None:
-        outcome.trace = tuple(trace)
+        outcome.trace = tuple(search.trace)
     return outcome
 
 

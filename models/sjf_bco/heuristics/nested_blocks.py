@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gadgetopt.numbers.compiled import slow_note
-from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance
@@ -105,11 +105,11 @@ def anneal_from_bound(
     lower: int, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, moves: int
 ) -> MethodOutcome:
     """Return what `nested_blocks` does with a lower bound that is known, in slots."""
-    clock = Clock(limits)
+    search: Search[Assignment] = Search("min", limits)
     blocks = blocks_of(instance)
     start = best = _first(blocks, lower)
     makespan = int(loads(blocks, best).max())
-    trace = [TracePoint(clock.elapsed_s, makespan, None)]
+    search.offer(makespan, best)
     of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
     many = len(blocks.gangs) >= MANY_JOBS
     cooling = COOLING_OF_MANY if many else COOLING
@@ -118,10 +118,9 @@ def anneal_from_bound(
     aims_low = many or limits.rel_gap >= 1
     enough = lower if aims_low else math.floor(lower / (1 - limits.rel_gap))
     left, runs = moves, 0
-    limit_hit = None
     while left > 0 and makespan - lower > limits.rel_gap * makespan:
-        if clock.expired:
-            limit_hit = "time_s"
+        search.limit_hit = search.clock.limit_hit
+        if search.limit_hit is not None:
             break
         setting = cooling[runs % len(cooling)]
         target = lower + int(setting.share * (makespan - 1 - lower))
@@ -136,21 +135,19 @@ def anneal_from_bound(
             exponent=setting.exponent,
             charge=setting.charge,
         )
-        try:
-            while not run.over and not clock.expired:
+        with search.interruptible():
+            while not run.over and not search.clock.expired:
                 run.step(STEP)
-        except KeyboardInterrupt:
-            limit_hit = "interrupted"
         left -= run.made
         runs += 1
         start = run.best if many else start
         end = int(loads(blocks, run.best).max())
-        if end < makespan:
+        if search.offer(end, run.best):
             best, makespan = run.best, end
-            trace.append(TracePoint(clock.elapsed_s, makespan, None))
-        if limit_hit:
+        if search.limit_hit is not None:
             break
     notes = {"runs": runs, "moves": moves - left, **slow_note()}
+    limit_hit, trace = search.limit_hit, tuple(search.trace)
     if makespan > instance.horizon_slots:
         reason = (
             f"no schedule with makespan <= horizon_slots ({instance.horizon_slots}); "
@@ -160,7 +157,7 @@ def anneal_from_bound(
             limit_hit=limit_hit, notes={**notes, "no_schedule": reason, "makespan": makespan}
         )
     return MethodOutcome(
-        schedule_of(blocks, best), makespan, limit_hit=limit_hit, trace=tuple(trace), notes=notes
+        schedule_of(blocks, best), makespan, limit_hit=limit_hit, trace=trace, notes=notes
     )
 
 

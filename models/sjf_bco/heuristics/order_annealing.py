@@ -12,9 +12,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
-from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
@@ -76,41 +76,33 @@ def anneal_from_bound(
     lower: int, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, moves: int
 ) -> MethodOutcome:
     """Return what `order_annealing` does with a lower bound that is known, in slots."""
-    clock, data = Clock(limits), _data(instance)
-    best: Ints | None = None
-    makespan, made, runs = STALLED, 0, 0
-    trace: list[TracePoint] = []
-    limit_hit = None
-    while made < moves and makespan > lower and limit_hit is None:
+    search: Search[Ints] = Search("min", limits)
+    data = _data(instance)
+    made = runs = 0
+    while made < moves and search.value > lower and search.limit_hit is None:
         state, seed = _random_state(data, rng), int(rng.integers(2**48))
         length, begin, cooling = min(MOVES_OF_RUN, moves - made), 0, _cooling(MOVES_OF_RUN)
-        while begin < length and makespan > lower and limit_hit is None:
+        while begin < length and search.value > lower and search.limit_hit is None:
             end = min(begin + STEP, length)
-            try:
+            with search.interruptible():
                 found, ends, seed = anneal(
                     data, state, seed, begin, end, HOT, cooling, runs % 2 == 1, lower
                 )
-            except KeyboardInterrupt:
-                limit_hit = "interrupted"
-                break
-            if ends < makespan:
-                best, makespan = found, int(ends)
-                trace.append(TracePoint(clock.elapsed_s, makespan, None))
-            made, begin = made + end - begin, end
-            if clock.expired:
-                limit_hit = "time_s"
+                if ends < STALLED:
+                    search.offer(int(ends), found)
+                made, begin = made + end - begin, end
+                search.limit_hit = search.clock.limit_hit
         runs += 1
     notes = {"runs": runs, "moves": made, **slow_note()}
-    if makespan <= lower:
-        limit_hit = None
-    if best is None or makespan > instance.horizon_slots:
+    limit_hit = None if search.value <= lower else search.limit_hit
+    if search.best is None or search.value > instance.horizon_slots:
         reason = (
             f"no schedule with makespan <= horizon_slots ({instance.horizon_slots}); "
             "raise horizon_slots"
         )
         return MethodOutcome(limit_hit=limit_hit, notes={**notes, "no_schedule": reason})
-    schedule = _schedule(data, best)
-    return MethodOutcome(schedule, makespan, limit_hit=limit_hit, trace=tuple(trace), notes=notes)
+    schedule, trace = _schedule(data, search.best), tuple(search.trace)
+    return MethodOutcome(schedule, search.value, limit_hit=limit_hit, trace=trace, notes=notes)
 
 
 def _cooling(moves: int) -> float:

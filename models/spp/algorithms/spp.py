@@ -12,9 +12,9 @@ from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
-from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import SppInstance, SppSolution
 from .block_costs import BlockCosts
@@ -96,33 +96,30 @@ def best_of_orders(
     choose: Choose = of_recurrence,
 ) -> MethodOutcome:
     """Return the best plan for any number of stages on any of some orders of the GPUs."""
-    clock = Clock(limits)
-    best: Candidate | None = None
-    trace: list[TracePoint] = []
-    tried = states = 0
+    search: Search[Candidate] = Search("min", limits)
+    clock, tried, states = search.clock, 0, 0
     complete = True
     for gpus in orders:
         tried += 1
         with clock.phase("costs"):
             prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
         with clock.phase("plans and schedules"):
-            for found in candidates(instance, prm, gpus, best, choose):
-                if best is None or found.makespan_s < best.makespan_s:
-                    best = found
-                    trace.append(TracePoint(clock.elapsed_s, best.makespan_s, None))
+            for found in candidates(instance, prm, gpus, search.best, choose):
+                search.offer(found.makespan_s, found)
                 complete = not clock.expired
                 if not complete:
                     break
         states += prm.states
         if not complete:
             break
+    best = search.best
     if best is None:
         return MethodOutcome(limit_hit=None if complete else "time_s", phases_s=clock.phases_s)
     return MethodOutcome(
         solution=SppSolution.of(best.plan, best.schedule.orders),
         claimed_objective=best.makespan_s,
         limit_hit=None if complete else "time_s",
-        trace=tuple(trace),
+        trace=tuple(search.trace),
         phases_s=clock.phases_s,
         notes={"stages": best.plan.num_stages, "orders": tried, "states": states},
     )

@@ -20,8 +20,9 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...heuristics.order_annealing import (
     ServerLists,
@@ -81,43 +82,29 @@ def price_guided(
         Steps of annealing in the pool, and again on the servers; fewer where there are very
         many jobs.
     """
-    clock = Clock(limits)
-    pool = pool_of(instance)
+    search: Search[ASrptSolution] = Search("min", limits)
+    clock, pool = search.clock, pool_of(instance)
     times, prices, _ = good_prices(pool, intervals, 40, 5000, 2000, Clock(clock.limits(0.5)))
     _, _, cheapest = FloatPool.of(pool).evaluate(times, prices[None])
     mapper = Mapper(instance, mapping)
-    best: Cluster | None = None
-    value = Fraction(0)
-    trace, plans = [], []
+    plans = []
     with clock.phase("schedules"):
         for part in ORDERS:
             plan = listed(pool, cheapest + part * pool.duration)
             plans.append(plan)
             for wait in WAITS:
-                if best is not None and clock.expired:
+                if search.best is not None and clock.expired:
                     break
                 found, cluster = followed(instance, plan, Fraction(wait), mapper)
-                if best is None or found < value:
-                    best, value = cluster, found
-                    trace.append(TracePoint(clock.elapsed_s, value, None))
-    assert best is not None
-    solution = best.solution()
+                if found < search.value:
+                    search.offer(found, cluster.solution())
     if not clock.expired:
         with clock.phase("annealing"):
             found, annealed = _annealed(instance, pool, plans, mapper, steps, rng, clock)
-        if found < value:
-            value, solution = found, annealed
-            trace.append(TracePoint(clock.elapsed_s, value, None))
+        search.offer(found, annealed)
     proof = step_proof(Prices, pool, times, prices)
-    return MethodOutcome(
-        solution=solution,
-        claimed_objective=value,
-        certificate=ASrptCertificate(proof=proof, attainable=True),
-        limit_hit="time_s" if clock.expired else None,
-        trace=tuple(trace),
-        phases_s=clock.phases_s,
-        notes=slow_note(),
-    )
+    search.certificate = ASrptCertificate(proof=proof, attainable=True)
+    return search.outcome(search.best, **slow_note())
 
 
 def _annealed(
