@@ -32,7 +32,7 @@ def check(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Check somebody's proof of a bound, in exact arithmetic and without a solver.
+    """Check a proof of a bound, in exact arithmetic.
 
     The exit code is 0 if the proof proves what it claims, 1 if it does not, and 2 if a file cannot
     be read.

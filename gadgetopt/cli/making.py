@@ -163,7 +163,7 @@ def export(
     memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
-    """Write a model for other solvers, a proof for checkers, or the checker itself.
+    """Write a model, a proof, or the checker of proofs.
 
     A process of its own builds the model; it ends within its limits of time and memory.
     """
