@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import traceback
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,20 @@ class BoundRefuted(ValueError):
 
     One of the two checks must be wrong, so neither can be relied upon.
     """
+
+
+class BetterPoint(Exception):
+    """The search for a proof of a claim met a feasible point of a model that is better.
+
+    Attributes
+    ----------
+    values : list of Fraction
+        Of the columns of the model; every row and bound holds exactly.
+    """
+
+    def __init__(self, values: list[Fraction]):
+        super().__init__("a feasible point is better than the claim")
+        self.values = values
 
 
 class SolverError(RuntimeError):

@@ -80,6 +80,11 @@ class Branching:
         entries = np.array([j for row in rows for j in row], dtype=np.int64)
         self._sums = csr_array((np.ones(len(entries)), entries, starts), shape=(len(rows), n))
 
+    def is_integral(self, x: Floats) -> bool:
+        """Return True if the integer columns of a point are integers."""
+        whole = x[self.integers]
+        return bool((np.abs(whole - np.rint(whole)) <= FRACTIONAL).all())
+
     def split(
         self, box: Box, lp: Relaxation, x: Floats, objective: float, target: float
     ) -> str | None:

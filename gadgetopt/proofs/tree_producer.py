@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gadgetopt.errors import BetterPoint
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
 from gadgetopt.proofs.lemmas.gomory import Rounds
@@ -28,6 +29,9 @@ from gadgetopt.proofs.lemmas.splits import Lemma, form_words
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.exact_optimum.incumbents import exact_incumbent
+from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -45,6 +49,8 @@ PLAIN, CUTS = 0.15, 0.15
 CUTS_OF_STEP = 0.5
 #: More than any `sum(costs * x)`: what each leaf must prove where nothing is to be feasible.
 ENDLESS = Fraction(10**300)
+#: Optima of relaxations that are made exact at most, where the target is a claim.
+OFFERS = 5
 #: Leaves of a tree before it is begun anew with reduced costs.
 FEW = 8
 #: A shorter time counts as this long there: other proofs take a twentieth of a second to start.
@@ -144,6 +150,9 @@ class TreeProof:
         that nothing is feasible.
     left_s : callable
         Returns the seconds that are left. Ctrl-C ends a step, too.
+    is_claimed : bool
+        Whether a `BetterPoint` is to be raised, by whatever grows the tree, where the search meets
+        a feasible point that refutes the target.
 
     Raises
     ------
@@ -152,8 +161,15 @@ class TreeProof:
     """
 
     def __init__(
-        self, form: StandardForm, model: Model, target: Fraction | None, left_s: Callable[[], float]
+        self,
+        form: StandardForm,
+        model: Model,
+        target: Fraction | None,
+        left_s: Callable[[], float],
+        is_claimed: bool = False,
     ) -> None:
+        #: How many points may still be made exact, to see whether one refutes the target.
+        self._offers = OFFERS if is_claimed else 0
         self.form, self.left_s = form, left_s
         self.need = ENDLESS if target is None else need_for(model, target)
         self.whole_s = left_s()
@@ -216,7 +232,18 @@ class TreeProof:
 
     def _search(self, lemmas: Sequence[Lemma] = (), *, prices: bool = False) -> TreeSearch:
         lp = self._relaxation(self.left_s)
-        return TreeSearch(self.model, lp, self.need, lemmas, prices=prices)
+        return TreeSearch(self.model, lp, self.need, lemmas, prices, self._offered)
+
+    def _offered(self, x: Floats) -> None:
+        """Raise a `BetterPoint` if an optimum of a relaxation, made exact, refutes the target."""
+        if self._offers <= 0:
+            return
+        self._offers -= 1
+        clock = Clock(Limits(time_s=max(0.0, self.left_s())))
+        integers = np.where(self.form.integer, np.rint(x), x)
+        exact = exact_incumbent(self.form, integers, clock, seed=0)
+        if exact is not None and self.model.least(exact.objective) < self.need:
+            raise BetterPoint(exact.values)
 
     def _settle(self) -> None:
         """Begin the tree without cuts anew if many columns are fixed at the reduced costs."""

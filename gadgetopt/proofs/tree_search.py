@@ -59,6 +59,8 @@ class TreeSearch:
     lemmas : sequence of Lemma
     prices : bool
         Whether columns may be fixed at the root's reduced costs.
+    offer : callable, optional
+        Given each optimum of a relaxation below the target whose integer columns are integers.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class TreeSearch:
         need: Fraction,
         lemmas: Sequence[Lemma] = (),
         prices: bool = False,
+        offer: Callable[[Floats], None] | None = None,
     ):
         self.model, self.lp, self.need = model, lp, need
         self.form: Form = model.costs
@@ -77,6 +80,7 @@ class TreeSearch:
         low_high = np.array([ends(self.box, j) for j in range(len(model.integer))]).reshape(-1, 2)
         self.of_duals = Leaves(self.box, self.form, *low_high.T.copy())
         self._exact = ExactLeaves(self)
+        self._offer = offer
         self.path: list[Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
         self.rows: dict[int, list[int]] = {}
@@ -197,6 +201,8 @@ class TreeSearch:
                     return line
         line = None
         if solved.x is not None:
+            if self._offer is not None and self.branching.is_integral(solved.x):
+                self._offer(solved.x)
             line = self.branching.split(self.box, self.lp, solved.x, solved.objective, target)
         self.duals = duals
         self._is_new = True

@@ -8,5 +8,6 @@ certificate   dual bounds checked from certificates in exact arithmetic
 proving       the proof that a run gives by itself, and what is said of proofs
 searches      searches for proofs about the models of formulations
 certifying    proofs of finished runs, searched for
+refuting      claims refuted by points that these searches meet
 theorems      promised ratios compared with measured ones
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from gadgetopt.errors import InputError, failure, in_words
+from gadgetopt.errors import BetterPoint, InputError, failure, in_words
 from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes
 from gadgetopt.search.alarm import TimeUp, ended_after, late
@@ -29,6 +29,7 @@ from gadgetopt.trust.proving import (
     may_replace_claim,
     with_reason,
 )
+from gadgetopt.trust.refuting import refuted_by_point
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.searches import (
     FIRST_S,
@@ -90,6 +91,8 @@ def certify(
     What cannot be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the
     search, too, and so does `stop` when it returns True. `tell` is told what is tried, and `keep`
     is given each result that is better than those before, in case this one never comes.
+    Where the search meets a solution that refutes the bound of the run, the result is an error with
+    that solution.
     """
     closed = result.status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED)
     if result.status is Status.ERROR or (closed and is_verified(result)):
@@ -122,6 +125,8 @@ def certify(
 
     search = _Search(document, result, target, seconds, stop, tell, found)
     search.run()
+    if search.refuted is not None:
+        return search.refuted
     return improved(search.best, search.why)
 
 
@@ -184,6 +189,8 @@ class _Search:
     why : dict of str to str
         Why there is not more: what the first search that failed said, "refused", and what was
         tried when the search ended early, "ended".
+    refuted : Result or None
+        The result, if a solution was met that refutes its bound.
     """
 
     document: Document
@@ -195,6 +202,7 @@ class _Search:
     found: Callable[[Proved], None]
     best: Proved | None = None
     why: dict[str, str] = field(default_factory=dict)
+    refuted: Result | None = None
     doing: str = ""
     interrupted: bool = False
 
@@ -229,6 +237,12 @@ class _Search:
                 self.why.setdefault("ended", f"{over()} while {self.doing}")
             except KeyboardInterrupt:
                 self.interrupted = True
+            except BetterPoint as better:
+                self.refuted = refuted_by_point(
+                    self.document, self.result, turn.name, better.values
+                )
+                if self.refuted is not None:
+                    return
             except Exception as error:  # the run stands without its proof
                 self.why.setdefault("refused", in_words(failure(error)))
         if stopped():  # whatever ended before
@@ -288,7 +302,8 @@ def _turns(
     of_kind = {method.name for method in problem.methods if method.kind == "exact"}
     exact = [name for name in problem.default_methods if name.partition(":")[0] in of_kind]
     methods = [name for name in exact if name != result.method]
-    searches = {name: proofs_of(document, name, target, tell, left_s) for name in own}
+    claimed = result.bound is not None
+    searches = {name: proofs_of(document, name, target, tell, left_s, claimed) for name in own}
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():
             yield Turn(name, partial(_resumed, search), until_round=True)
@@ -298,7 +313,8 @@ def _turns(
     for name, search in searches.items():
         yield Turn(name, partial(_resumed, search), ends=True)
     for k, name in enumerate(others):
-        yield Turn(name, partial(proofs_of, document, name, target, tell), 1 / (len(others) - k))
+        other = partial(proofs_of, document, name, target, tell, is_claimed=claimed)
+        yield Turn(name, other, 1 / (len(others) - k))
 
 
 def _status_turns(

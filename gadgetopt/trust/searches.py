@@ -46,12 +46,16 @@ def proofs_of(
     target: Number,
     tell: Callable[[str], None],
     left_s: Callable[[], float],
+    is_claimed: bool = False,
 ) -> Iterator[Proved | None]:
-    """Yield proofs of a bound on one formulation, and None after each round of the search."""
+    """Yield proofs of a bound on one formulation, and None after each round of the search.
+
+    The parameters are those of `proofs_of_form`.
+    """
     tell(f"building {name}")
     with ended_after(late(max(0.0, left_s()))):
         form = compiled_formulation(document.problem, document.data, name)
-    yield from proofs_of_form(document.problem, name, form, target, left_s, tell)
+    yield from proofs_of_form(document.problem, name, form, target, left_s, tell, is_claimed)
 
 
 def proofs_of_form(
@@ -61,11 +65,19 @@ def proofs_of_form(
     target: Number,
     left_s: Callable[[], float],
     tell: Callable[[str], None] = lambda doing: None,
+    is_claimed: bool = False,
 ) -> Iterator[Proved | None]:
     """Yield proofs of a bound on a compiled formulation, and None after each round.
 
     A round is a small tree, then one with cuts, then, where it may be tried, a pseudo-Boolean
     proof; all get more time in the next. Then comes a large tree.
+
+    Parameters
+    ----------
+    target : Number
+        The bound that is to be proved.
+    is_claimed : bool
+        Whether somebody claims the target, so that a better point refutes him.
 
     Raises
     ------
@@ -73,6 +85,8 @@ def proofs_of_form(
         At Ctrl-C, after what was found by then has been yielded.
     ValueError
         If nothing could be proved.
+    BetterPoint
+        If a feasible point of the formulation refutes a claimed target.
     """
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import packed
@@ -86,7 +100,7 @@ def proofs_of_form(
         certificate = certificate_of(name, model, packed(text.lines))
         yield _checked(problem, certificate, model, begin, {"leaves": text.leaves})
         return
-    tree = TreeProof(form, model, least, left_s)
+    tree = TreeProof(form, model, least, left_s, is_claimed)
     (low, high), whole_s = FIRST_PARTS, left_s()
     step_s, boolean_s = between(low, FIRST_S, whole_s, high) * whole_s, 0.0
     while True:
