@@ -41,6 +41,9 @@ GENERATED = {
     "sjf_bco": [("quickstart", {}, "gpu_bins")],
 }
 
+#: Every run here takes a second of processor time at most, on a busy machine much longer.
+AMPLE = Limits(time_s=600)
+
 #: Part by which duals of a model of doubles may miss.
 OF_DOUBLES = Fraction(1, 10**12)
 
@@ -86,7 +89,7 @@ def cases(system):
 def _known(document):
     wanted = [m.name for m in document.problem.methods if m.kind == "relaxation"]
     results = [
-        solve(document, method, Limits(time_s=20))
+        solve(document, method, AMPLE)
         for method in (document.problem.default_method, *wanted)
     ]
     assert results[0].status is Status.OPTIMAL, results[0].reason
@@ -136,15 +139,15 @@ def missing_kinds(problem, certificates):
 
 def _run(system, preset, options, method):
     document, *_ = gadgetopt.generate(system, preset, seed=0, **options)
-    objective = solve(document, document.problem.default_method, Limits(time_s=20)).objective
-    certificate = solve(document, method, Limits(time_s=20)).certificate
+    objective = solve(document, document.problem.default_method, AMPLE).objective
+    certificate = solve(document, method, AMPLE).certificate
     return document, objective, [certificate.model_dump(mode="json", exclude_none=True)]
 
 
 def _of_models(document):
     """Return duals or proofs about the models of the first formulations that HiGHS takes."""
     linear = [f for f in document.problem.formulations if "highs" in capable(f)][:2]
-    found = [solve(document, f"{f.name}@highs", Limits(time_s=20)).certificate for f in linear]
+    found = [solve(document, f"{f.name}@highs", AMPLE).certificate for f in linear]
     return [c.model_dump(mode="json", exclude_none=True) for c in found if c is not None]
 
 
