@@ -89,8 +89,7 @@ def cases(system):
 def _known(document):
     wanted = [m.name for m in document.problem.methods if m.kind == "relaxation"]
     results = [
-        solve(document, method, AMPLE)
-        for method in (document.problem.default_method, *wanted)
+        solve(document, method, AMPLE) for method in (document.problem.default_method, *wanted)
     ]
     assert results[0].status is Status.OPTIMAL, results[0].reason
     true = [
