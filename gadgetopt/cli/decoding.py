@@ -57,8 +57,8 @@ def decode_here(
 ) -> int:
     """Do the work of `decode`, in the process that this is called in."""
     from gadgetopt.cli import solving
-    from gadgetopt.numbers.text import show, show_gap
-    from gadgetopt.reporting.views.values import aligned, bound_line, evaluation_lines
+    from gadgetopt.numbers.text import show
+    from gadgetopt.reporting.views.values import aligned, evaluation_lines, proof_lines
     from gadgetopt.reporting.words import quantity
     from gadgetopt.runs.comparison import plain
     from gadgetopt.solvers.formulations.solution_files import decoded
@@ -88,12 +88,6 @@ def decode_here(
     else:
         lines = evaluation_lines(quantity(document.problem.objective), evaluation)
         lines.insert(1, (f"objective of {name}", show(claimed)))
-        if proved is not None:
-            said = "verified" if contradiction is None else "refuted"
-            lines.append(bound_line(proved, said, document.problem.sense))
-        if gap is not None:
-            lines.append(("relative gap", show_gap(gap, 2)))
-        if contradiction is not None:
-            lines.append(("error", contradiction))
+        lines += proof_lines(proved, gap, contradiction, document.problem.sense)
         echo(aligned(lines))
     return 1 if not evaluation.feasible or contradiction is not None else 0

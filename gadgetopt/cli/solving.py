@@ -163,8 +163,7 @@ def verify(
 
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
     """Do the work of `verify`, in the process that this is called in."""
-    from gadgetopt.numbers.text import show_gap
-    from gadgetopt.reporting.views.values import aligned, bound_line, evaluation_lines
+    from gadgetopt.reporting.views.values import aligned, evaluation_lines, proof_lines
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
     from gadgetopt.trust.judgement import relative_gap
     from gadgetopt.trust.verification import refutation, verify_bound
@@ -191,13 +190,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
         lines = []
         if evaluation is not None:
             lines += evaluation_lines(quantity(document.problem.objective), evaluation)
-        if proved is not None:
-            said = "verified" if contradiction is None else "refuted"
-            lines.append(bound_line(proved, said, document.problem.sense))
-        if gap is not None:
-            lines.append(("relative gap", show_gap(gap, 2)))
-        if contradiction is not None:
-            lines.append(("error", contradiction))
+        lines += proof_lines(proved, gap, contradiction, document.problem.sense)
         echo(aligned(lines))
     infeasible = evaluation is not None and not evaluation.feasible
     return 1 if infeasible or contradiction is not None else 0

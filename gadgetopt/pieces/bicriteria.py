@@ -33,6 +33,7 @@ import numpy.typing as npt
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.rounding import (
     Tail,
+    check_attempts,
     covering_factor,
     covering_width,
     packing_factor,
@@ -203,10 +204,7 @@ def measure(
     ValueError
         If factor or attempts is out of its range.
     """
-    if not factor > 0:
-        raise ValueError(f"factor: {factor} is not positive")
-    if attempts < 1:
-        raise ValueError(f"attempts: {attempts} is not a positive integer")
+    check_attempts(factor, attempts)
     scaled = factor * np.asarray(x, dtype=float)
     parts = []
     for begin in range(0, attempts, _BATCH):

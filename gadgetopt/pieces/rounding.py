@@ -309,10 +309,7 @@ def round_mixed(
     ValueError
         If factor or attempts is out of its range.
     """
-    if not factor > 0:
-        raise ValueError(f"factor: {factor} is not positive")
-    if attempts < 1:
-        raise ValueError(f"attempts: {attempts} is not a positive integer")
+    check_attempts(factor, attempts)
     candidates = round_at_random(factor * np.asarray(x, dtype=float), attempts, rng)
     if zero == "clip":
         candidates = np.maximum(1, candidates)
@@ -328,3 +325,16 @@ def round_mixed(
     costs = cost(kept)
     best = int(np.argmin(costs))
     return RoundedPoint(tuple(int(v) for v in kept[best]), float(costs[best]), attempts, failed)
+
+
+def check_attempts(factor: float, attempts: int) -> None:
+    """Refuse a factor or a number of attempts out of its range.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not factor > 0:
+        raise ValueError(f"factor: {factor} is not positive")
+    if attempts < 1:
+        raise ValueError(f"attempts: {attempts} is not a positive integer")

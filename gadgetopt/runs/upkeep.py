@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gadgetopt.errors import InputError
 from gadgetopt.runs.code.source_code import PresentCode
@@ -16,6 +16,11 @@ from gadgetopt.runs.store import Store
 from gadgetopt.system.methods import new_name
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Status
+
+T = TypeVar("T")
+
+#: Names that a refusal lists.
+_MOST = 12
 
 _FACTS = (
     "key, problem, method, kind, instance, fingerprint, status, refused, limit_hit, version, "
@@ -100,12 +105,7 @@ def selected(
         ("instances", instances, lambda f: (f.instance,)),
         ("status", statuses, _statuses),
     ):
-        for pattern in patterns:
-            if not any(_fits(name, pattern) for fact in known for name in names_of(fact)):
-                names = ", ".join(list(dict.fromkeys(names_of(f)[0] for f in known))[:12])
-                raise InputError(f"--{option}: {pattern!r} fits none of {names or 'no runs'}")
-        if patterns:
-            kept = [f for f in kept if any(_fits(n, p) for n in names_of(f) for p in patterns)]
+        kept = fitting(kept, option, patterns, names_of, known)
     if older_than_days is not None:
         kept = [fact for fact in kept if fact.age_days > older_than_days]
     return [fact for fact in kept if fact.stale] if stale else kept
@@ -113,6 +113,35 @@ def selected(
 
 def _statuses(fact: Fact) -> tuple[str, ...]:
     return (fact.status, "no_solution") if fact.status == _BOUND_ONLY else (fact.status,)
+
+
+def fitting(
+    things: Sequence[T],
+    option: str,
+    patterns: Sequence[str],
+    names_of: Callable[[T], tuple[str, ...]],
+    known: Sequence[T] | None = None,
+) -> list[T]:
+    """Return the things that one of the patterns fits by one of their names; all without patterns.
+
+    A name fits itself, also if it has brackets, which a pattern reads as sets of letters.
+
+    Raises
+    ------
+    InputError
+        If a pattern fits nothing that is known, by default of the things themselves; the line lists
+        it by the first of its names.
+    """
+    if not patterns:
+        return list(things)
+    names = [names_of(thing) for thing in (things if known is None else known)]
+    for pattern in patterns:
+        if not any(_fits(name, pattern) for own in names for name in own):
+            listed = sorted({own[0] for own in names})
+            more = f" and {len(listed) - _MOST} more" if len(listed) > _MOST else ""
+            said = (", ".join(listed[:_MOST]) or "no runs") + more
+            raise InputError(f"--{option}: {pattern!r} fits none of {said}")
+    return [x for x in things if any(_fits(n, p) for n in names_of(x) for p in patterns)]
 
 
 def _fits(name: str, pattern: str) -> bool:

@@ -14,14 +14,13 @@ ending         what a comparison ends with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gadgetopt.errors import InputError
 from gadgetopt.reporting.summary.groups import summarize
 from gadgetopt.reporting.tables import ratios
 from gadgetopt.runs.comparison import Entry
+from gadgetopt.runs.upkeep import fitting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,25 +85,14 @@ def chosen(
     """
     kept = list(table)
     for what, patterns, names_of in (
-        ("systems", systems, lambda r: (r.problem,)),
-        ("methods", methods, lambda r: (r.method, r.method.partition(":")[0], r.kind)),
-        ("instances", instances, lambda r: (r.instance,)),
+        ("systems", systems, lambda e: (e.result.problem,)),
+        ("methods", methods, _names_of_method),
+        ("instances", instances, lambda e: (e.result.instance,)),
     ):
-        if not patterns:
-            continue
-        named = [(entry, names_of(entry.result)) for entry in kept]
-        for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for _, names in named for name in names):
-                known = sorted({names[0] for _, names in named})
-                raise InputError(f"--{what}: {pattern!r} fits none of {_listed(known)}")
-        kept = [
-            entry
-            for entry, names in named
-            if any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-        ]
+        kept = fitting(kept, what, patterns, names_of)
     return kept
 
 
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return (", ".join(names[:most]) or "no runs") + more
+def _names_of_method(entry: Entry) -> tuple[str, ...]:
+    method = entry.result.method
+    return method, method.partition(":")[0], entry.result.kind

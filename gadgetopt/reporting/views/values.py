@@ -157,6 +157,21 @@ def evaluation_lines(objective: str, evaluation: Evaluation) -> Lines:
     return lines + [(spaced(k), show(v)) for k, v in evaluation.components.items()]
 
 
+def proof_lines(
+    proved: Number | None, gap: float | None, contradiction: str | None, sense: str
+) -> Lines:
+    """Return what a proof says: its bound, the gap to a solution, and what refutes it."""
+    lines = []
+    if proved is not None:
+        said = "verified" if contradiction is None else "refuted"
+        lines.append(bound_line(proved, said, sense))
+    if gap is not None:
+        lines.append(("relative gap", show_gap(gap, 2)))
+    if contradiction is not None:
+        lines.append(("error", contradiction))
+    return lines
+
+
 def _violations(evaluation: Evaluation, most: int = MOST_VIOLATIONS) -> Lines:
     lines = [("violation", str(v)) for v in evaluation.violations[:most]]
     more = len(evaluation.violations) - most

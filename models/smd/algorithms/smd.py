@@ -127,11 +127,7 @@ def smd(
     k = enumerated_sets(instance, k, eps_outer)
     parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
     parameters |= {"k": k, "eps_outer": None}
-    inner = Inner(
-        search=lambda job: grid_search(job, eps_inner),
-        round_=partial(rounded, shrink=shrink, delta=delta, attempts=attempts),
-        seed=seed_of_jobs(rng),
-    )
+    inner = repaired(rng, eps_inner, shrink, delta, attempts)
     return decide(instance, limits, inner, by_algorithm_3(k), parameters)
 
 
@@ -201,6 +197,17 @@ def algorithm_3(
     """
     choose = by_algorithm_3(enumerated_sets(instance, k, eps_outer))
     return admit_jobs(instance, limits, lambda _, job: best_pair(job), choose)
+
+
+def repaired(
+    rng: np.random.Generator, eps_inner: float, shrink: float, delta: float | None, attempts: int
+) -> Inner:
+    """Return Algorithms 1 and 2 with the two repairs of `smd`, whose parameters they have."""
+    return Inner(
+        search=lambda job: grid_search(job, eps_inner),
+        round_=partial(rounded, shrink=shrink, delta=delta, attempts=attempts),
+        seed=seed_of_jobs(rng),
+    )
 
 
 def seed_of_jobs(rng: np.random.Generator) -> int:

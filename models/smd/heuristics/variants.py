@@ -12,7 +12,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..algorithms.grid_search import grid_search
 from ..algorithms.outer import admit_jobs, by_algorithm_3, enumerated_sets
 from ..algorithms.rounding import Rounding, best_corner, floor_pair, rounded
-from ..algorithms.smd import Inner, Round, Search, decide, seed_of_jobs
+from ..algorithms.smd import Inner, Round, decide, repaired, seed_of_jobs
 from ..algorithms.theorem_values import Variant
 from ..baselines.admission import densest, exactly_chosen
 from ..instance import Job, SmdInstance
@@ -37,8 +37,7 @@ def smd_exact(
     The ratio loses its factor (k + R) / k. Parameters are those of `smd`.
     """
     parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
-    round_ = partial(rounded, shrink=shrink, delta=delta, attempts=attempts)
-    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    inner = repaired(rng, eps_inner, shrink, delta, attempts)
     return decide(
         instance, limits, inner, exactly_chosen(rng), parameters, Variant(admission="exact")
     )
@@ -61,8 +60,7 @@ def smd_greedy(
     of `smd`.
     """
     parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
-    round_ = partial(rounded, shrink=shrink, delta=delta, attempts=attempts)
-    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    inner = repaired(rng, eps_inner, shrink, delta, attempts)
     return decide(instance, limits, inner, densest, parameters, Variant(admission="greedy"))
 
 
@@ -154,8 +152,7 @@ def smd_complete(
     k = enumerated_sets(instance, k, eps_outer)
     parameters = {"eps_inner": eps_inner, "shrink": shrink, "delta": delta, "attempts": attempts}
     parameters |= {"k": k, "eps_outer": None}
-    round_ = partial(rounded, shrink=shrink, delta=delta, attempts=attempts)
-    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    inner = repaired(rng, eps_inner, shrink, delta, attempts)
     choose = by_algorithm_3(k, complete=True)
     return decide(instance, limits, inner, choose, parameters)
 
@@ -178,10 +175,6 @@ def algorithm_3_complete(
     return admit_jobs(instance, limits, lambda _, job: best_pair(job), choose)
 
 
-def _repaired(eps_inner: float) -> Search:
-    return lambda job: grid_search(job, eps_inner)
-
-
 def _certain(
     instance: SmdInstance,
     limits: Limits,
@@ -192,7 +185,7 @@ def _certain(
 ) -> MethodOutcome:
     """SMD with a rounding without chance."""
     parameters = {"eps_inner": eps_inner, "k": k, "eps_outer": None}
-    inner = Inner(_repaired(eps_inner), round_, seed_of_jobs(rng))
+    inner = Inner(lambda job: grid_search(job, eps_inner), round_, seed_of_jobs(rng))
     variant = Variant(rounds_down=True)
     return decide(instance, limits, inner, by_algorithm_3(k), parameters, variant)
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from gadgetopt.errors import InputError
 from gadgetopt.runs import upkeep
 from gadgetopt.runs.comparison import compare
 from gadgetopt.runs.store import Store
-from gadgetopt.runs.upkeep import delete, facts, selected
+from gadgetopt.runs.upkeep import delete, facts, fitting, selected
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
@@ -244,3 +245,38 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(cli, tmp_path, monkeypatch)
     assert code == 2
     assert "method 'nope'" in err
     assert list(tmp_path.iterdir()) == []
+
+
+SPECS = ["lpt", "blueconnect:factors=[2, 2]", "blueconnect:factors=[4]"]
+
+
+def names_of(method):
+    return method, method.partition(":")[0]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "chosen"),
+    [
+        ((), SPECS),
+        (("lpt",), SPECS[:1]),
+        (("blue*",), SPECS[1:]),
+        (("blueconnect",), SPECS[1:]),
+        (("blueconnect:factors=[2, 2]",), SPECS[1:2]),  # a name, though it reads like a pattern
+    ],
+)
+def test_a_name_or_a_pattern_chooses(patterns, chosen):
+    assert fitting(SPECS, "methods", patterns, names_of) == chosen
+
+
+def test_what_fits_nothing_is_one_line_with_what_there_is():
+    with pytest.raises(InputError, match=r"^--methods: 'x' fits none of blueconnect:.*, lpt$"):
+        fitting(SPECS, "methods", ["x"], names_of)
+    with pytest.raises(InputError, match=r"^--methods: 'x' fits none of no runs$"):
+        fitting([], "methods", ["x"], names_of)
+    many = [f"i{k:02d}" for k in range(14)]
+    with pytest.raises(InputError, match=r"i11 and 2 more$"):
+        fitting(many, "instances", ["x"], lambda name: (name,))
+
+
+def test_a_pattern_may_fit_what_other_filters_took_away():
+    assert fitting(SPECS[:1], "methods", ["blue*"], names_of, SPECS) == []
