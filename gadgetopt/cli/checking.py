@@ -20,14 +20,15 @@ def check(
     proof: Annotated[
         Path,
         typer.Argument(
-            metavar="PROOF", help="VIPR file, tree proof, or certificate; .gz and .bz2, too."
+            metavar="PROOF",
+            help="VIPR file, tree proof, certificate, or VeriPB log; .gz and .bz2, too.",
         ),
     ],
     model: Annotated[
         Path | None,
         typer.Argument(
             metavar="MODEL",
-            help="The model it is about: .mps, .lp, .nl, or exact text. A VIPR file has its own.",
+            help="What it is about: .mps, .lp, .nl, exact text, .opb. A VIPR file has its own.",
         ),
     ] = None,
     as_json: Json = False,
@@ -39,9 +40,13 @@ def check(
     """
     from gadgetopt.proofs.checker.verdict import check as checked
     from gadgetopt.proofs.pseudo_boolean import encoding
+    from gadgetopt.proofs.pseudo_boolean.veripb import check_veripb, is_opb
 
     try:
-        verdict = checked(proof, model, {"pseudo_boolean": encoding.proved})
+        if model is not None and is_opb(model):
+            verdict = check_veripb(proof, model)
+        else:
+            verdict = checked(proof, model, {"pseudo_boolean": encoding.proved})
     except OSError as error:
         raise InputError(
             f"{error.filename}: {error.strerror}" if error.filename else str(error)

@@ -27,7 +27,7 @@ def cases(script):
 
 NAMES = (
     "crates", "shifts", "ration", "one_oven", "bonus", "boxes", "product", "lamps", "idle",
-    "forced", "apart", "narrow",
+    "forced", "apart", "narrow", "falling",
 )  # fmt: skip
 
 
@@ -64,6 +64,8 @@ def test_todays_highs_is_not_refuted(script, cases, name):
         ("boxes", "infeasible", None, "**infeasible**, refuted"),
         ("apart", "optimal", 0.0, "**0**, refuted"),
         ("apart", "infeasible", None, "infeasible"),
+        ("falling", "infeasible", None, "**infeasible**, refuted"),
+        ("falling", "unbounded", None, "unbounded"),
         ("crates", "time limit reached", None, "time limit reached"),
     ],
 )

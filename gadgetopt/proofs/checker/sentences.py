@@ -20,7 +20,8 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     status : str
-        "bound", "optimal" or "infeasible"; "refused" if it does not show what it claims.
+        "bound", "optimal", "infeasible" or "unbounded"; "refused" if it does not show what it
+        claims.
     bound : Fraction or None
         A bound on the model's own objective; None if there is none.
     sense : str

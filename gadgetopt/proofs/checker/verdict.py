@@ -1,7 +1,8 @@
 """Checks a proof against a model. It needs the standard library only.
 
-A proof is a VIPR file, the lines of a tree proof, or a certificate that holds such lines. A model
-is a file in MPS, LP or .nl, or the lines of `model.py`. A VIPR file holds a model of its own, too.
+A proof is a VIPR file, the lines of a tree proof, a point and a ray, or a certificate that holds
+such lines. A model is a file in MPS, LP or .nl, or the lines of `model.py`. A VIPR file holds a
+model of its own, too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -20,6 +22,7 @@ from gadgetopt.proofs.checker.sentences import Verdict, bound_sentence, heading
 from gadgetopt.proofs.checker.vipr_verdict import vipr_verdict
 from gadgetopt.proofs.files import LONGEST_LINE, MOST_BYTES, unpacked
 from gadgetopt.proofs.model import Model, digest, parsed
+from gadgetopt.proofs.ray_kernel import check_unbounded
 from gadgetopt.proofs.reading.draft import NamedModel
 from gadgetopt.proofs.reading.model_files import format_of, read_model
 from gadgetopt.proofs.reading.text import Unreadable
@@ -27,8 +30,8 @@ from gadgetopt.proofs.tree_kernel import proved
 
 #: Returns the least `sum(costs * x)` that lines prove, None if nothing is feasible.
 Kernel = Callable[[Model, Iterable[str]], Fraction | int | None]
-#: Words with which a tree proof begins.
-TREE_WORDS = ("tree", "cut", "bound", "lemma")
+#: Words with which the lines of a proof begin, and the kind of the proof.
+KINDS = {"tree": "tree", "cut": "tree", "bound": "tree", "lemma": "tree", "point": "ray"}
 
 
 def check(
@@ -53,9 +56,9 @@ def check(
     lines.close()
     begin, *_ = first.split() or [""]
     is_vipr = begin == "VER" or begin.startswith("%")
-    if not is_vipr and begin not in TREE_WORDS and not first.startswith("{"):
+    if not is_vipr and begin not in KINDS and not first.startswith("{"):
         raise Unreadable(
-            f"{proof}: is no proof that is read here: a VIPR file, a tree proof, or a certificate"
+            f"{proof}: is no proof that is read here: a VIPR file, a tree or ray, or a certificate"
         )
     if model is None and not is_vipr:
         raise Unreadable(f"{proof}: holds no model: name the model file that it is about")
@@ -63,17 +66,18 @@ def check(
     if is_vipr:
         return vipr_verdict(proof, file_lines(proof), model, about)
     assert about is not None
-    if not first.startswith("{"):
-        return _of_lines(f"{proof}: tree proof", model, about, file_lines(proof), proved)
+    if begin in KINDS:
+        kind = KINDS[begin]
+        return _of_kind(kind, f"{proof}: {kind} proof", model, about, file_lines(proof), proved)
     kind, made_for, packed_lines = certificate_parts(proof)
-    kernels: dict[str, Kernel] = {"tree": proved, **(more_kernels or {})}
+    kernels: dict[str, Kernel] = {"tree": proved, "ray": proved, **(more_kernels or {})}
     if kind not in kernels:
         raise Unreadable(
             f"{proof}: a certificate of the kind {kind[:20]!r}, which is not read here, but "
             "`gadgetopt verify` reads it"
         )
-    what = f"{proof}: certificate with a proof of the kind {kind!r}"
-    verdict = _of_lines(what, model, about, unpacked(packed_lines), kernels[kind])
+    what = f"{proof}: certificate with a {kind} proof"
+    verdict = _of_kind(kind, what, model, about, unpacked(packed_lines), kernels[kind])
     if made_for != digest(about.model):
         verdict.sentences.append("the certificate names another model: its digest is not this one")
     return verdict
@@ -141,6 +145,34 @@ def certificate_parts(path: Path) -> tuple[str, str, str]:
     if not all(isinstance(part, str) for part in (kind, made_for, packed_lines)):
         raise Unreadable(f"{path}: is no certificate with a proof about a model")
     return kind, made_for, packed_lines
+
+
+def _of_kind(
+    kind: str,
+    what: str,
+    path: Path | None,
+    about: NamedModel,
+    lines: Iterable[str],
+    kernel: Kernel,
+) -> Verdict:
+    """Check lines by a kernel, or as a point and a ray."""
+    return (
+        _of_ray(what, path, about, lines)
+        if kind == "ray"
+        else _of_lines(what, path, about, lines, kernel)
+    )
+
+
+def _of_ray(what: str, path: Path | None, about: NamedModel, lines: Iterable[str]) -> Verdict:
+    """Check a point and a ray."""
+    head = heading(what, path, about)
+    try:
+        check_unbounded(about.model, islice(lines, 3))  # there are two, and one more is too many
+    except ValueError as error:
+        return Verdict("refused", None, about.model.sense, [head, f"proves nothing: {error}"])
+    said = "proved: there are feasible points, and along a ray they get better without end"
+    notes = [f"note: {note}" for note in about.notes]
+    return Verdict("unbounded", None, about.model.sense, [head, said, *notes])
 
 
 def _of_lines(

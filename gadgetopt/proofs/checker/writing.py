@@ -21,6 +21,7 @@ from gadgetopt.proofs.checker.command_line import run_checker
 MODULES = {
     "model.py": "an exact model and its text",
     "tree_kernel.py": "the checker of tree proofs",
+    "ray_kernel.py": "the checker of a point and a ray",
     "vipr_files/words.py": "the words of VIPR files",
     "vipr_files/constraints.py": "constraints of VIPR files",
     "vipr_files/reader.py": "the checker of VIPR files",
@@ -115,7 +116,8 @@ def _head(version: str, sections: dict[str, list[str]]) -> list[str]:
         "    python check_bound.py MODEL PROOF",
         "",
         f"Written by gadgetopt {version} from the modules that it runs itself (MIT License).",
-        "A proof rests on Python's integers and fractions, and on these sections of the file:",
+        "A proof rests on Python's integers and fractions, and on these sections of the file (the",
+        "checker of rays in place of that of trees where a model is unbounded):",
         "",
     ]
     numbers = {name: number for number, name in enumerate(sections, 1)}

@@ -1,7 +1,8 @@
 """A log of a pseudo-Boolean solver made into a proof: shorter, and with hints for what propagates.
 
-The log is VeriPB's, version 1.1, with the steps `l`, `pol`, `rup`, `red`, `soli` and `c`. Its
-formula is matched with ours; only steps that the end rests on are kept.
+The log is VeriPB's, version 1.1 or 2.0, with the steps `l`, `f`, `pol`, `rup`, `red`, `soli` and
+`c`; what it deletes is read over. Its formula is matched with ours; only steps that the end rests
+on are kept.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gadgetopt.proofs.pseudo_boolean.propagation import NEGATION, Propagation
 
 T = TypeVar("T")
 
+#: What a log says besides steps; its deletions are hints about memory.
+READ_OVER = ("pseudo-Boolean", "del", "output", "conclusion", "end", "#", "w")
 #: Constraints are forgotten in groups of this size.
 FORGOTTEN_AT_ONCE = 50
 
@@ -50,7 +53,7 @@ class _Log:
 
 def elaborate(
     formula: Formula,
-    logged_formula: Iterable[str],
+    logged_formula: Iterable[str] | None,
     log: Iterable[str],
     is_late: Callable[[], bool] = lambda: False,
 ) -> Iterator[str]:
@@ -59,8 +62,8 @@ def elaborate(
     Parameters
     ----------
     formula : Formula
-    logged_formula : iterable of str
-        The solver's own copy of the formula, in the OPB format.
+    logged_formula : iterable of str or None
+        The solver's own copy of the formula, in the OPB format; None if the log is about ours.
     log : iterable of str
     is_late : callable
         Asked before every step of the log: True gives up.
@@ -78,7 +81,9 @@ def elaborate(
         propagation.add(number, constraint)
     end = 0
     if propagation.conflict is None:
-        numbers = _matched(steps.proof, formula, logged_formula)
+        numbers = list(steps.proof.known)
+        if logged_formula is not None:
+            numbers = _matched(steps.proof, formula, logged_formula)
         end = _read(steps, propagation, numbers, _in_time(log, is_late))
     last = steps.proof.last
     if propagation.conflict is not None:
@@ -136,8 +141,12 @@ def _read(
 ) -> int:
     """Read a log up to its end or a conflict by propagation; return the number of its end."""
     for line in lines:
+        if not line.strip():
+            continue
         try:
             end = _step(log, propagation, formula_numbers, line)
+        except NotElaborated:
+            raise
         except (ValueError, IndexError, KeyError) as error:  # a log that was cut off ends anywhere
             raise NotElaborated(f"no step: {line[:60]!r}") from error
         if end is not None:
@@ -149,15 +158,20 @@ def _step(log: _Log, propagation: Propagation, formula_numbers: list[int], line:
     """Read a line of a log; return the number of its end if that is what it is."""
     proof = log.proof
     rule, *words = line.split()
-    if rule == "pseudo-Boolean":
+    if rule in READ_OVER or rule.startswith("*"):
         return None
     if rule == "l":
         log.ours.append(formula_numbers[int(words[0]) - 1])
         return None
+    if rule == "f":
+        if words and int(words[0]) != len(formula_numbers):
+            raise NotElaborated(f"{words[0]} constraints, expected {len(formula_numbers)}")
+        log.ours += formula_numbers
+        return None
     if rule == "c":
         return log.ours[int(words[0])]
     if rule == "pol":
-        translated = _with_our_numbers(log, words)
+        translated = _with_our_numbers(log, [word for word in words if word != ";"])
         used = [int(w) for w, after in _pairs(translated) if _is_number(w, after)]
         new = log.derive(f"pol {' '.join(translated)}", proof.polish(translated), used)
     elif rule == "rup":
@@ -171,7 +185,7 @@ def _step(log: _Log, propagation: Propagation, formula_numbers: list[int], line:
         better = normal(((-a, variable) for a, variable in proof.objective), 1 - n)
         new = log.derive(f"less {n}", better)
     else:
-        raise NotElaborated(f"a step {rule!r}")
+        raise NotElaborated(f"a step {rule[:20]!r}, which is not read")
     propagation.add(new, proof.known[new])
     return None if propagation.conflict is None else 0
 
@@ -179,7 +193,7 @@ def _step(log: _Log, propagation: Propagation, formula_numbers: list[int], line:
 def _definition(log: _Log, words: list[str]) -> int:
     """Read `red C ; x 1` or `red C ; x 0`, for a new variable x."""
     k = words.index(";")
-    x, value = words[k + 1 : k + 3]
+    x, value = [word for word in words[k + 1 :] if word not in ("->", ";")]
     if int(x[1:]) <= log.proof.variables or value not in ("0", "1"):
         raise NotElaborated("a step 'red' that defines no new variable")
     log.proof.variables = int(x[1:])

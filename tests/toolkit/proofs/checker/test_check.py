@@ -136,6 +136,28 @@ def test_columns_may_have_the_names_of_the_model_in_any_order(folder):
     assert "has another objective" in out
 
 
+def test_a_point_and_a_ray(folder):
+    (folder / "open.lp").write_text("Maximize a + b\nSubject To\n r: a - b <= 2\nEnd\n")
+    (folder / "ray.txt").write_text("point 0 2\nray 0 1 1 1\n")
+    code, out = run("ray.txt", "open.lp")
+    assert code == 0
+    assert "ray.txt: ray proof, about open.lp: 2 columns (0 integer), 1 rows, max" in out
+    assert "proved: there are feasible points, and along a ray they get better without end" in out
+    lines = (folder / "ray.txt").read_text().splitlines()
+    (folder / "ray.json").write_text(
+        json.dumps({"data": {"kind": "ray", "model": "0" * 64, "proof": packed(lines)}})
+    )
+    assert run("ray.json", "open.lp")[0] == 0
+    for wrong in (
+        "point 0 3\nray 0 1 1 1\n", "point 0 2\nray 0 1\n", "point 0 2\n",
+        "point 0 2\nray 0 1 1 1\nray 0 1 1 1\n", "point 0 2\nray 0 -1 1 -1\n",
+    ):  # fmt: skip
+        (folder / "ray.txt").write_text(wrong)
+        code, out = run("ray.txt", "open.lp")
+        assert code == 1
+        assert "proves nothing: " in out
+
+
 def test_a_changed_tree_is_refused_and_its_line_named(folder):
     (folder / "tree.txt").write_text("\n".join([*TREE[:4], "l 0 1 0 5", TREE[-1]]) + "\n")
     code, out = run("tree.txt", "parcel.lp")
