@@ -41,12 +41,13 @@ def check(
     from gadgetopt.proofs.checker.verdict import check as checked
     from gadgetopt.proofs.pseudo_boolean import encoding
     from gadgetopt.proofs.pseudo_boolean.veripb import check_veripb, is_opb
+    from gadgetopt.proofs.vipr_files.completion import factors
 
     try:
         if model is not None and is_opb(model):
             verdict = check_veripb(proof, model)
         else:
-            verdict = checked(proof, model, {"pseudo_boolean": encoding.proved})
+            verdict = checked(proof, model, {"pseudo_boolean": encoding.proved}, factors)
     except OSError as error:
         raise InputError(
             f"{error.filename}: {error.strerror}" if error.filename else str(error)

@@ -27,6 +27,7 @@ from gadgetopt.proofs.reading.draft import NamedModel
 from gadgetopt.proofs.reading.model_files import format_of, read_model
 from gadgetopt.proofs.reading.text import Unreadable
 from gadgetopt.proofs.tree_kernel import proved
+from gadgetopt.proofs.vipr_files.reader import Completer
 
 #: Returns the least `sum(costs * x)` that lines prove, None if nothing is feasible.
 Kernel = Callable[[Model, Iterable[str]], Fraction | int | None]
@@ -35,7 +36,10 @@ KINDS = {"tree": "tree", "cut": "tree", "bound": "tree", "lemma": "tree", "point
 
 
 def check(
-    proof: Path, model: Path | None = None, more_kernels: Mapping[str, Kernel] | None = None
+    proof: Path,
+    model: Path | None = None,
+    more_kernels: Mapping[str, Kernel] | None = None,
+    complete: Completer | None = None,
 ) -> Verdict:
     """Check a proof about a model; without one, about the model in the proof's own file.
 
@@ -43,6 +47,8 @@ def check(
     ----------
     more_kernels : mapping, optional
         Checkers by the kind of certificate, besides that of trees.
+    complete : Completer, optional
+        Finds the factors of steps of VIPR files that have none.
 
     Raises
     ------
@@ -64,7 +70,7 @@ def check(
         raise Unreadable(f"{proof}: holds no model: name the model file that it is about")
     about = None if model is None else named_model(model)
     if is_vipr:
-        return vipr_verdict(proof, file_lines(proof), model, about)
+        return vipr_verdict(proof, file_lines(proof), model, about, complete)
     assert about is not None
     if begin in KINDS:
         kind = KINDS[begin]

@@ -9,17 +9,21 @@ from pathlib import Path
 from gadgetopt.proofs.checker.sentences import Verdict, bound_sentence, heading, plain
 from gadgetopt.proofs.model import Model
 from gadgetopt.proofs.reading.draft import NamedModel
-from gadgetopt.proofs.vipr_files.reader import ViprProof, read_vipr
+from gadgetopt.proofs.vipr_files.reader import Completer, ViprProof, read_vipr
 
 
 def vipr_verdict(
-    path: Path, lines: Iterable[str], model: Path | None, about: NamedModel | None
+    path: Path,
+    lines: Iterable[str],
+    model: Path | None,
+    about: NamedModel | None,
+    complete: Completer | None = None,
 ) -> Verdict:
     """Check the lines of a VIPR file, and what it claims, about a model or about its own."""
     whole = about.model if about else None
     names = about.columns if about else ()
     try:
-        proof = read_vipr(lines, whole, names)
+        proof = read_vipr(lines, whole, names, complete)
     except ValueError as error:
         head = heading(f"{path}: VIPR file", model, about)
         sense = whole.sense if whole else "min"
@@ -32,6 +36,8 @@ def vipr_verdict(
     if whole:
         sense = whole.sense
     bound = None if proof.bound is None else own_value(proof.bound)
+    if counts["completed"]:
+        sentences.append(f"{counts['completed']} steps without factors: found, then checked")
     sentences.append(bound_sentence(bound, sense))
     status, said = claims(proof, own_value)
     sentences += said

@@ -2,5 +2,6 @@
 
 writer     a proof of ours in VIPR
 reader     the checker of VIPR files, anybody's: standard library only
+completion the factors of steps that have none
 exact_mps  a model as MPS with exact numbers, which a VIPR file lies beside
 """

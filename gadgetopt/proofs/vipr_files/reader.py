@@ -11,7 +11,7 @@ use is a hint about memory, and is not heeded.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 MOST_BITS_OF_SUMS, MOST_ENTRIES, KEPT = 200_000, 10**9, 50
 
 
+#: Returns constraints with factors that give a line, from constraints by their numbers; or None.
+Completer = Callable[[Line, Mapping[int, Line]], Sequence[tuple[int, Fraction]] | None]
+
+
 class ViprProof(NamedTuple):
     """What a VIPR file proves about its objective, and what it says.
 
@@ -41,7 +45,8 @@ class ViprProof(NamedTuple):
     ----------
     version : str
     counts : dict
-        How many columns, integer columns, constraints and derivations it has.
+        How many columns, integer columns, constraints and derivations it has, and how many of
+        these had no factors and were completed.
     sense : str
         "min" or "max", the file's.
     bound : Fraction or None
@@ -78,7 +83,10 @@ def proved_by_vipr(model: Model, lines: Iterable[str]) -> Fraction | None:
 
 
 def read_vipr(
-    lines: Iterable[str], model: Model | None = None, names: Sequence[str] = ()
+    lines: Iterable[str],
+    model: Model | None = None,
+    names: Sequence[str] = (),
+    complete: Completer | None = None,
 ) -> ViprProof:
     """Return what a VIPR file proves: about a model, or without one about the model in the file.
 
@@ -86,13 +94,15 @@ def read_vipr(
     ----------
     names : sequence of str
         Names of the model's columns, by which the file may call them.
+    complete : Completer, optional
+        Finds the factors of steps that have none; they are checked like any others.
 
     Raises
     ------
     ValueError
         If the file is no proof, or one about another model.
     """
-    reader = _ViprReader(lines, model, names)
+    reader = _ViprReader(lines, model, names, complete)
     try:
         return reader.read()
     except StopIteration:
@@ -104,8 +114,16 @@ def read_vipr(
 
 
 class _ViprReader:
-    def __init__(self, lines: Iterable[str], model: Model | None, names: Sequence[str]):
-        self.model, self.names = model, names
+    def __init__(
+        self,
+        lines: Iterable[str],
+        model: Model | None,
+        names: Sequence[str],
+        complete: Completer | None,
+    ):
+        self.model, self.names, self.complete = model, names, complete
+        #: How many constraints are no derivations, and how many steps were completed.
+        self.first = self.completed = 0
         self.words = Words(lines)
         self.known: dict[int, Line] = {}
         #: What the model consists of, the one that is given or the file's.
@@ -134,10 +152,12 @@ class _ViprReader:
         counts["constraints"] = self.words.after("CON")
         self.words.index()
         self._read_constraints(counts["constraints"])
+        self.first = counts["constraints"]
         claim = self._claim()
         solutions = dict(self._solution() for _ in range(self.words.after("SOL")))
         counts["derivations"] = self.words.after("DER")
         bound = self._best_bound(range(len(self.known), len(self.known) + counts["derivations"]))
+        counts["completed"] = self.completed
         if word := next(self.words, ""):
             raise ValueError(f"{word[:20]!r} after the last derivation")
         sense = "min" if self.direction == 1 else "max"
@@ -287,17 +307,13 @@ class _ViprReader:
 
     def _combined(self, claimed: Line, rounded: bool) -> Line:
         word, weak = next(self.words), None
-        if word == "incomplete":
-            raise ValueError(
-                "`incomplete` leaves its factors to a solver; expected a file that VIPR's "
-                "`viprcomp` has completed"
-            )
         if word == "weak":
             weak, word = self._named_bounds(), next(self.words)
+        used = self._completed(claimed) if word == "incomplete" else self._factors(int(word))
         sense, side, terms = 0, Fraction(0), dict[int, Fraction]()
         assumed: frozenset[int] = frozenset()
-        for _ in range(int(word)):
-            line, factor = self._line(), self.words.number()
+        for number, factor in used:
+            line = self._line(number)
             sign = line.sense if factor > 0 else -line.sense
             if not factor:
                 continue
@@ -331,6 +347,27 @@ class _ViprReader:
             raise ValueError("a combination does not give what it says")
         return claimed._replace(assumed=assumed)
 
+    def _factors(self, count: int) -> list[tuple[int, Fraction]]:
+        """Read constraints with their factors."""
+        return [(self.words.index(), self.words.number()) for _ in range(count)]
+
+    def _completed(self, claimed: Line) -> Sequence[tuple[int, Fraction]]:
+        """Read the constraints of a step without factors, and have these found."""
+        named = list[int]()
+        while (word := next(self.words)) != "}":
+            named.append(int(word))
+        self.words.put_back(word)
+        known = {n: self._line(n) for n in dict.fromkeys([*range(self.first), *named])}
+        self._spend(KEPT * sum(1 + len(line.terms) for line in known.values()))
+        found = self.complete and self.complete(claimed, known)
+        if not found:
+            raise ValueError(
+                "`incomplete` leaves its factors to a solver"
+                + (", which finds none" if self.complete else "; VIPR's `viprcomp` completes it")
+            )
+        self.completed += 1
+        return found
+
     def _rounded(self, line: Line) -> Line:
         if not line.sense or not all(
             self.integer[j] and a.denominator == 1 for j, a in line.terms.items()
@@ -346,7 +383,7 @@ class _ViprReader:
             raise ValueError("`weak` without bounds")
         for _ in range(self.words.index()):
             end = 0 if next(self.words) == "L" else 1
-            j, line = self.columns[self.words.index()], self._line()
+            j, line = self.columns[self.words.index()], self._line(self.words.index())
             self.words.number()
             bound = as_bound(line)
             if bound is None or bound[0] != j or bound[1] == (-1 if end == 0 else 1):
@@ -410,9 +447,8 @@ class _ViprReader:
             terms[j] = self.words.number()
         return {j: a for j, a in terms.items() if a}
 
-    def _line(self) -> Line:
-        """Read the number of a constraint, and return it."""
-        number = self.words.index()
+    def _line(self, number: int) -> Line:
+        """Return a constraint by its number."""
         if number not in self.known:
             raise ValueError(f"names constraint {number}, which is not there before it")
         return self.known[number]

@@ -18,6 +18,7 @@ class Words:
     def __init__(self, lines: Iterable[str]):
         self.at = 0
         self._words = self._split(lines)
+        self._again: list[str] = []
 
     def _split(self, lines: Iterable[str]) -> Iterator[str]:
         for self.at, line in enumerate(lines, 1):
@@ -30,7 +31,11 @@ class Words:
         return self
 
     def __next__(self) -> str:
-        return next(self._words)
+        return self._again.pop() if self._again else next(self._words)
+
+    def put_back(self, word: str) -> None:
+        """Let a word be the next one again."""
+        self._again.append(word)
 
     def skip(self, keyword: str) -> None:
         """Read a word that has to be there."""

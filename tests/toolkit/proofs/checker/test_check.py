@@ -19,6 +19,7 @@ from gadgetopt.proofs.checker.verdict import check
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import digest, parsed
 from gadgetopt.proofs.reading.text import Unreadable
+from gadgetopt.proofs.vipr_files.completion import factors
 
 from .samples import EXACT_TEXT, LP, MPS, NL, TREE, VIPR
 
@@ -351,3 +352,51 @@ def test_the_incomplete_official_examples_are_refused_by_name():
         verdict = check(path)
         assert verdict.status == "refused"
         assert "`incomplete` leaves its factors to a solver" in verdict.sentences[-1]
+        assert check(path, complete=factors).status in ("infeasible", "optimal")
+
+
+#: 2 x + y >= 1, 2 x - y <= 1/2, integers: x + y >= 1.
+CUTS = """VER 1.0
+VAR 2
+x y
+INT 2
+0 1
+OBJ min
+2 0 1 1 1
+CON 2 0
+one G 1 2 0 2 1 1
+two L 1/2 2 0 2 1 -1
+RTP range 1 inf
+SOL 0
+DER 4
+a G 1/4 1 1 1 { lin incomplete } -1
+b G 1 1 1 1 { rnd 1 2 1 } -1
+c G 3/4 OBJ { lin incomplete 3 } -1
+d G 1 OBJ { rnd 1 4 1 } -1
+"""
+
+
+def test_factors_that_are_left_out_are_found_and_checked(folder):
+    path = folder / "cuts.vipr"
+    path.write_text(CUTS)
+    code, out = run("cuts.vipr")
+    assert code == 0
+    assert "2 steps without factors: found, then checked" in out
+    assert "no feasible point has an objective below 1" in out
+    for old, new in (("c G 3/4", "c G 5/4"), ("a G 1/4", "a G 1/2"), ("a G 1/4", "a E 1/4")):
+        path.write_text(CUTS.replace(old, new))
+        code, out = run("cuts.vipr")
+        assert code == 1
+        assert "leaves its factors to a solver, which finds none" in out
+    path.write_text(CUTS.replace("incomplete 3", "incomplete 9"))
+    assert "names constraint 9, which is not there before it" in run("cuts.vipr")[1]
+    path.write_text(CUTS)
+    assert "VIPR's `viprcomp` completes it" in check(path).sentences[-1]
+
+
+def test_a_wrong_completion_proves_nothing(folder):
+    path = folder / "cuts.vipr"
+    path.write_text(CUTS)
+    verdict = check(path, complete=lambda claimed, known: [(0, Fraction(1))])
+    assert verdict.status == "refused"
+    assert "does not give what it says" in verdict.sentences[-1]
