@@ -278,9 +278,11 @@ _MEANINGS: dict[str, str] = {
     "optimal": "instances solved to optimality",
     "verified": "those of a verified bound",
     "time": "geometric mean of the seconds, shifted by 1 s",
-    "time_interval": "that mean of the seconds with its 95 % bootstrap interval",
+    "time_interval": "geometric mean of the seconds, shifted by 1 s, and its 95 % bootstrap "
+    "interval",
     "integral": "geometric mean of the primal-dual integrals in seconds, shifted by 1 s",
-    "integral_interval": "that mean of the integrals with its 95 % bootstrap interval",
+    "integral_interval": "geometric mean of the primal-dual integrals in seconds, shifted by 1 s, "
+    "and its 95 % bootstrap interval",
     "mean_time": "mean seconds",
     "longest": "longest run",
 }
