@@ -2,6 +2,7 @@
 
 model           an exact model as plain integers and fractions; its text and digest
 exact_model     a compiled model read as an exact model
+within          the model that is relaxed by a tolerance
 named_form      an exact model as arrays for solvers
 files           the text of a proof, as it is kept in certificates
 tree_kernel     the checker of tree proofs: standard library only

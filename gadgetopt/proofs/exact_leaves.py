@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.tree_search import TreeSearch
     from gadgetopt.solvers.standard_form import StandardForm
 
+#: Part of the root's objective that its rounded duals may lose.
+LOST = 1e-6
 #: Most binary digits of a leaf's denominator.
 MOST_BITS = 20_000
 
@@ -53,13 +55,14 @@ class ExactLeaves:
 
     def __init__(self, tree: TreeSearch):
         self._tree = tree
-        #: Duals of the root, if rounded ones proved nothing there.
+        #: Duals of the root, if rounded ones prove much less there.
         self._root: ExactDuals | None = None
         self._form: StandardForm | None = None
 
-    def settle_root(self, rows: Sequence[Dual]) -> None:
-        """Solve the root exactly if its rounded duals prove nothing."""
-        if best_leaf(self._tree.box, self._tree.form, rows, []) is None:
+    def settle_root(self, rows: Sequence[Dual], objective: float) -> None:
+        """Solve the root exactly if its rounded duals prove much less than its objective."""
+        made = best_leaf(self._tree.box, self._tree.form, rows, [])
+        if made is None or made[1] < objective - LOST * abs(objective):
             self._root = self._optimal()
 
     def bounding(self) -> tuple[str, Fraction] | None:

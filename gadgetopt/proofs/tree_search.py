@@ -190,7 +190,8 @@ class TreeSearch:
                 return made[0]
         if not self.path:
             if duals is not None:
-                self._exact.settle_root(sparse_duals(duals))
+                objective = solved.objective * self.model.scale
+                self._exact.settle_root(sparse_duals(duals), objective)
             self.root = duals if duals is not None else self.root
             if solved.x is None and self.lp.left_s() <= 0:
                 return self._weakest()
@@ -219,9 +220,10 @@ class TreeSearch:
             if made is not None:
                 break
         else:
-            made = (self._exact.bounding() if self.duals is not None else None) or (
-                self._exact.of_root()
-            )
+            made = self._exact.bounding() if self.duals is not None else None
+        of_root = self._exact.of_root()
+        if of_root is not None and (made is None or of_root[1] > made[1]):
+            made = of_root
         if made is None:
             return None
         self.need = min(self.need, made[1])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyomo.environ  # noqa: F401  # registers the solvers' interfaces
 from pyomo.core.base import (
     ConcreteModel,
     ConstraintList,
