@@ -95,7 +95,7 @@ def need_for(model: Model, target: Fraction) -> Fraction:
 
 
 def infeasibility_proof(
-    form: StandardForm, model: Model, left_s: Callable[[], float]
+    form: StandardForm, model: Model, left_s: Callable[[], float], is_claimed: bool = False
 ) -> TreeText | None:
     """Return a proof that a model has no solution; None if none is found in time.
 
@@ -106,6 +106,8 @@ def infeasibility_proof(
     ------
     ModelRefused
         If HiGHS does not accept the model.
+    BetterPoint
+        If the search meets a feasible point, where infeasibility is a claim.
     KeyboardInterrupt
         At Ctrl-C.
     """
@@ -114,7 +116,7 @@ def infeasibility_proof(
         return TreeText(crossed, 1)
     exact = replace(form.exact, costs={}, offset=0)
     free = replace(form, c=np.zeros(len(form.columns)), offset=0.0, exact=exact)
-    tree = TreeProof(free, model._replace(costs=([], [])), None, left_s)
+    tree = TreeProof(free, model._replace(costs=([], [])), None, left_s, is_claimed)
     if not tree.grow_plain():
         tree.grow()
     if tree.interrupted:

@@ -325,7 +325,10 @@ def _status_turns(
     tell: Callable[[str], None],
 ) -> Iterator[Turn]:
     """Yield searches for a proof that a run without a solution has none, or is unbounded."""
-    search = unboundedness_proofs if result.status is Status.UNBOUNDED else infeasibility_proofs
+    search: Callable[..., Iterator[Proved]] = unboundedness_proofs
+    if result.status is not Status.UNBOUNDED:
+        claimed = result.status is Status.INFEASIBLE
+        search = partial(infeasibility_proofs, is_claimed=claimed)
     for k, name in enumerate(names):
         yield Turn(name, partial(search, document, name, tell), part / (len(names) - k))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from gadgetopt.numbers.text import show_apart
+from gadgetopt.numbers.text import show, show_apart
 from gadgetopt.numbers.tolerance import refutes
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Formulation
@@ -19,7 +19,9 @@ from gadgetopt.system.result import Result, Status
 def refuted_by_point(
     document: Document, result: Result, name: str, values: Sequence[Fraction]
 ) -> Result | None:
-    """Return a result whose bound a point of a formulation refutes; None if it does not.
+    """Return a result whose claim a point of a formulation refutes; None if it does not.
+
+    The claim is that of its bound, or that there is no solution.
 
     The result is an error then, and has that point as its solution.
 
@@ -31,18 +33,22 @@ def refuted_by_point(
         Of the columns of its model.
     """
     problem, formulation = document.problem, find_formulation(document.problem, name)
-    if formulation.strength != "exact" or formulation.decode is None or result.bound is None:
+    claim, infeasible = result.bound, result.status is Status.INFEASIBLE
+    if formulation.strength != "exact" or formulation.decode is None:
         return None
     solution = _decoded(formulation, document.data, values)
     evaluation = problem.evaluate(document.data, solution)
     objective = evaluation.objective
     if not evaluation.feasible or objective is None:
         return None
-    if not refutes(objective, result.bound, minimise=problem.sense == "min"):
+    if infeasible:
+        claimed, shown = "infeasible", show(objective)
+    elif claim is not None and refutes(objective, claim, minimise=problem.sense == "min"):
+        said, shown = show_apart(claim, objective)
+        claimed = f"{'optimum' if result.status is Status.OPTIMAL else 'dual bound'} {said}"
+    else:
         return None
-    what = "optimum" if result.status is Status.OPTIMAL else "dual bound"
-    said, shown = show_apart(result.bound, objective)
-    reason = f"claimed {what} {said}, but the search for a proof found a solution of {shown}"
+    reason = f"claimed {claimed}, but the search for a proof found a solution of {shown}"
     return replace(
         result,
         status=Status.ERROR,

@@ -173,16 +173,23 @@ def _checked(
 
 
 def infeasibility_proofs(
-    document: Document, name: str, tell: Callable[[str], None], left_s: Callable[[], float]
+    document: Document,
+    name: str,
+    tell: Callable[[str], None],
+    left_s: Callable[[], float],
+    is_claimed: bool = False,
 ) -> Iterator[Proved]:
-    """Yield the proof that a formulation's model has no solution, if one is found."""
+    """Yield the proof that a formulation's model has no solution, if one is found.
+
+    A `BetterPoint` is raised if somebody claims so and the search meets a feasible point.
+    """
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import infeasibility_proof
 
     begin = time.perf_counter()
     form, model = _exact_formulation(document, name, tell, left_s)
     tell(f"searching for a proof that {name} has no solution")
-    text = infeasibility_proof(form, model, left_s)
+    text = infeasibility_proof(form, model, left_s, is_claimed)
     if text is None:
         raise ValueError(f"no proof that {name} has no solution was found")
     certificate = certificate_of(name, model, packed(text.lines))

@@ -43,6 +43,21 @@ def test_a_wrong_bound_is_refuted_too(wrong):
     assert result.reason.startswith("claimed dual bound 3, but the search for a proof found")
 
 
+def test_a_wrong_claim_that_there_is_no_solution_is_refuted(wrong):
+    nothing = {"objective": None, "bound": None, "bound_voucher": None, "solution": None}
+    infeasible = dataclasses.replace(wrong, status=Status.INFEASIBLE, **nothing)
+    result = certify(DOCUMENT, infeasible, 600.0)
+    assert result.status is Status.ERROR
+    assert result.reason.startswith("claimed infeasible, but the search for a proof found a sol")
+    assert result.evaluation.feasible
+    # A run without a solution claims nothing. (Other formulations of the toy claim what is false.)
+    plain = tuple(f for f in TOY.formulations if f.name == "plain")
+    honest = dataclasses.replace(TOY, formulations=plain, default_methods=())
+    silent = dataclasses.replace(infeasible, status=Status.NO_SOLUTION)
+    certified = certify(dataclasses.replace(DOCUMENT, problem=honest), silent, 5.0)
+    assert certified.status is Status.NO_SOLUTION
+
+
 def test_a_solution_without_a_claim_is_not_refuted(wrong):
     unbounded = dataclasses.replace(wrong, status=Status.FEASIBLE, bound=None, bound_voucher=None)
     result = certify(DOCUMENT, unbounded, 600.0)
