@@ -219,6 +219,12 @@ def crossed_sides(form: StandardForm) -> str | None:
         if crossed.size:
             i = crossed[0]
             return f"{things[i].name}: no number is at least {lower[i]} and at most {upper[i]}"
+    empty = np.diff(form.A.indptr) == 0
+    wrong = np.flatnonzero(empty & ((form.row_lower > 0) | (form.row_upper < 0)))
+    if wrong.size:
+        i = wrong[0]
+        low, high = form.row_lower[i], form.row_upper[i]
+        return f"{form.rows[i].name}: has no terms, and 0 is not between {low} and {high}"
     return None
 
 

@@ -75,6 +75,8 @@ def plain_model(form: StandardForm) -> Plain:
     starts, indices, data = form.A.indptr.tolist(), form.A.indices.tolist(), form.A.data.tolist()
     sides = zip(form.row_lower.tolist(), form.row_upper.tolist(), strict=True)
     for i, (low, high) in enumerate(sides):
+        if starts[i] == starts[i + 1]:  # Pyomo takes no row without columns; this one holds
+            continue
         span = slice(starts[i], starts[i + 1])
         body = _sum(data[span], [variables[j] for j in indices[span]])
         add_row(m.rows, low, body, high)
