@@ -49,4 +49,8 @@ PROBLEM = Problem(
         "spp:tie_break=recurrence": "spp",
         "spp:tie_break": "spp_by_bound",
     },
+    removed={
+        "load_disaggregated@highs": "load@highs",
+        "bound_disaggregated@highs": "bound@highs",
+    },
 )

@@ -37,24 +37,8 @@ from .plan_variables import add_plan
 @formulation(model_class="MILP", strength="relaxation", equations="(P1)-(P13), (S6)", decode=decode)
 def build(instance: SppInstance) -> pyo.ConcreteModel:
     """P-LB: the least head-load-tail bound of a plan."""
-    return _model(instance, disaggregated=False)
-
-
-@formulation(
-    name="bound_disaggregated",
-    model_class="MILP",
-    strength="relaxation",
-    equations="(P1)-(P9), (P13), (D1)-(D6), (S6)",
-    decode=decode,
-)
-def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
-    """P-LB with variables for layers by number of GPUs and slowest link."""
-    return _model(instance, disaggregated=True)
-
-
-def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     m = pyo.ConcreteModel("bound")
-    data = add_plan(m, instance, disaggregated=disaggregated)
+    data = add_plan(m, instance, disaggregated=False)
     m.Theta = pyo.Var(domain=pyo.NonNegativeReals, doc="the bound")
     add_bound_rows(m, data.M, full_duplex=instance.duplex == "full")
     m.objective = pyo.Objective(expr=data.unit_s * m.Theta, doc="the head-load-tail bound")

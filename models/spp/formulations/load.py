@@ -28,24 +28,8 @@ from .plan_variables import add_plan
 )
 def build(instance: SppInstance) -> pyo.ConcreteModel:
     """P-W: the least largest load of a stage or channel."""
-    return _model(instance, disaggregated=False)
-
-
-@formulation(
-    name="load_disaggregated",
-    model_class="MILP",
-    strength="relaxation",
-    equations="(P1)-(P9), (P13), (D1)-(D6), (W1)-(W2)",
-    decode=decode,
-)
-def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
-    """P-W with variables for layers by number of GPUs and slowest link."""
-    return _model(instance, disaggregated=True)
-
-
-def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     m = pyo.ConcreteModel("load")
-    data = add_plan(m, instance, disaggregated=disaggregated)
+    data = add_plan(m, instance, disaggregated=False)
     M = data.M
     m.W = pyo.Var(domain=pyo.NonNegativeReals, doc="largest load")
 

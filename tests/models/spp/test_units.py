@@ -6,7 +6,7 @@ from .brute_force import e2, run
 
 METHODS = (
     "spp", "exact_spp", "plan_bound", "least_load", "even_work", "cp_joint",
-    "load@highs", "bound@highs", "joint@highs", "bound_disaggregated@highs",
+    "load@highs", "bound@highs", "joint@highs", "joint_disaggregated@highs",
 )  # fmt: skip
 
 
