@@ -111,6 +111,10 @@ class Relaxation:
         highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
         highs.run()
         end = highs.getModelStatus()
+        if end == ends.kUnknown:  # numbers went astray on the way from the last basis
+            highs.clearSolver()
+            highs.run()
+            end = highs.getModelStatus()
         if end == ends.kInfeasible:
             if most_iterations < _NO_LIMIT:
                 return Solved(infeasible=True)

@@ -44,7 +44,7 @@ BEYOND = Fraction(1, 10**6)
 
 
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
-PLAIN, CUTS = 0.15, 0.15
+PLAIN, CUTS = 0.15, 0.3
 #: Part of a step for a tree with cuts that making them may take.
 CUTS_OF_STEP = 0.5
 #: More than any `sum(costs * x)`: what each leaf must prove where nothing is to be feasible.
@@ -271,7 +271,8 @@ class TreeProof:
             found = products.violated(x, rows)
             return found if found or rounding is None else rounding.violated(x, rows)
 
-        rounds = Rounds(self.model, lp, others)
+        of_row = None if rounding is None else rounding.of_tableau
+        rounds = Rounds(self.model, lp, others, of_row)
         lemmas = rounds.lemmas(float(self.need) / self.model.scale)
         self._cuts_s = seconds if self.left_s() <= end else math.inf
         if lemmas:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 ROUNDS, TRIED, A_ROUND = 50, 200, 50
 #: No more after so many rounds that closed less than this part of the gap together.
 PATIENCE, GAIN = 8, 0.02
+#: Part of the gap that other lemmas are to close in a round to be alone in the next.
+SLOW = 0.05
 #: Lemmas that close less than this part of the gap are not used.
 WORTH = 0.1
 #: Distance of a basic column from integers that is worth a cut.
@@ -42,6 +44,9 @@ DENSE_PART, DENSE = 0.3, 100
 
 #: See `Rounds`.
 OtherLemmas = Callable[[Floats, Sequence[Row]], list[Lemma]]
+
+
+OfRow = Callable[["Cuts", Tableau, Floats], Lemma | None]
 
 
 class Cuts:
@@ -121,10 +126,19 @@ class Rounds:
     others : callable, optional
         Returns other lemmas that an optimum violates, for the optimum and the rows so far, of the
         model and of lemmas. Cuts are made where there are none.
+    of_row : callable, optional
+        Returns another lemma of a row of the tableau, for the cuts, the tableau and multipliers.
+        With it, cuts are made, too, where other lemmas close little.
     """
 
-    def __init__(self, model: Model, lp: Relaxation, others: OtherLemmas = lambda *_: []):
-        self.model, self.lp, self.others = model, lp, others
+    def __init__(
+        self,
+        model: Model,
+        lp: Relaxation,
+        others: OtherLemmas = lambda *_: [],
+        of_row: OfRow | None = None,
+    ):
+        self.model, self.lp, self.others, self.of_row = model, lp, others, of_row
         self.made: list[Lemma] = []
         #: Of the relaxation, round after round.
         self.bounds: list[float] = []
@@ -146,7 +160,11 @@ class Rounds:
             idle = solved.objective < before + GAIN * (target - bounds[0])
             if idle or solved.objective >= target:
                 break
-            found = self.others(solved.x, self._rows()) or self._cut_off()
+            found = self.others(solved.x, self._rows())
+            gained = bounds[-1] - bounds[-2] if len(bounds) > 1 else math.inf
+            slow = self.of_row is not None and gained < SLOW * (target - bounds[0])
+            if slow or not found:
+                found += self._cut_off()
             if not found:
                 break
             for lemma in found:
@@ -169,9 +187,11 @@ class Rounds:
         for k, j in basic[:TRIED]:
             if self.lp.left_s() <= 0:
                 break
-            lemma = cuts.lemma(tableau, j, self.lp.inverse_row(k))
-            if lemma is not None:
-                made.append((depth(lemma, x), lemma))
+            multipliers = self.lp.inverse_row(k)
+            found = [cuts.lemma(tableau, j, multipliers)]
+            if self.of_row is not None:
+                found.append(self.of_row(cuts, tableau, multipliers))
+            made += [(depth(lemma, x), lemma) for lemma in found if lemma is not None]
         made.sort(key=lambda pair: -pair[0])
         return [lemma for _, lemma in made[:A_ROUND]]
 

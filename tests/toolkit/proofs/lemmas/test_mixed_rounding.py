@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from gadgetopt.proofs.lemmas.gomory import Cuts
 from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
 from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.named_form import standard_form
@@ -40,6 +41,37 @@ def test_every_lemma_of_random_models_holds_and_is_proved():
                 assert checked >= lemma.least
                 least = small_models.least(stated)
                 assert least is None or least >= lemma.least
+    assert made > 50
+
+
+def test_every_lemma_of_a_tableau_holds_and_is_proved():
+    rng, made = Random(4), 0
+    for _ in range(600):
+        model = small_models.drawn(rng)
+        lp = Relaxation(form_of(model), lambda: 10.0)
+        x, rows = lp.solve().x, list(model.rows)
+        rounding = MixedRounding(model, lambda: 10.0)
+        while x is not None and len(rows) < len(model.rows) + 6:
+            tableau, cuts = lp.tableau(), Cuts(model, rows)
+            lemmas = [
+                lemma
+                for k, j in enumerate(tableau.basic)
+                if j >= 0 and model.integer[j] and abs(x[j] - round(x[j])) > 0.01
+                if (lemma := rounding.of_tableau(cuts, tableau, lp.inverse_row(k))) is not None
+            ]
+            for lemma in lemmas:
+                made += 1
+                stated = model._replace(costs=lemma.form, rows=rows)
+                checked = proved(stated, ["tree", *lemma.lines[1:]])
+                assert checked is not None
+                assert checked >= lemma.least
+                least = small_models.least(model._replace(costs=lemma.form))
+                assert least is None or least >= lemma.least
+                lp.add_row(lemma.row)
+            if not lemmas:
+                break
+            rows += [lemma.row for lemma in lemmas]
+            x = lp.solve().x
     assert made > 50
 
 
