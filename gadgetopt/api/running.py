@@ -161,7 +161,7 @@ def as_solution(
     """
     system = instance.problem
     if isinstance(given, Path | str):
-        return read_solution(given)
+        return read_solution(given, instance)
     if isinstance(given, Result):
         if given.solution is None:
             raise InputError(f"solution: {given.method} has none on {given.instance}")

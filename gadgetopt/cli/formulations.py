@@ -193,7 +193,7 @@ def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved
     from gadgetopt.cli.printing import console
 
     problem = instance.problem
-    echo(f"{instance.name} ({problem.name}): {problem.sense}imise ", nl=False)
+    echo(f"{instance.name} ({problem.name}): {problem.verb} ", nl=False)
     echo(quantity(problem.objective))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     words = {

@@ -70,7 +70,7 @@ def short_list(p: Problem) -> Iterator[str]:
     columns = _terminal_columns()
     yield _cut(f"{p.name}: {p.title}", columns)
     yield from _filled(_citation(p), "  ", columns)
-    yield f"  {p.sense}imise {quantity(p.objective)}"
+    yield f"  {p.verb} {quantity(p.objective)}"
     groups = list(_groups(p))
     left = max((len(name) for name, _, _ in groups), default=0)
     middle = max((len(row.name) for _, rows, _ in groups for row in rows), default=0)
@@ -165,7 +165,7 @@ def long_list(p: Problem) -> Iterator[str]:
     """Yield all parts of a system with their parameters."""
     parts = described(p)
     yield f"{p.name}: {p.title}\n  {parts['citation']}"
-    yield f"  {p.sense}imise {quantity(p.objective)}"
+    yield f"  {p.verb} {quantity(p.objective)}"
     for title, entries in _sections(parts):
         if entries:
             yield f"  {title}"
@@ -215,7 +215,7 @@ def described(p: Problem) -> dict[str, Any]:
         "name": p.name,
         "title": p.title,
         "citation": _citation(p),
-        "sense": p.sense,
+        "sense": None if callable(p.sense) else p.sense,
         "objective": p.objective,
         "formulations": [
             {

@@ -45,7 +45,8 @@ def list_(
     elif system is None:  # without a look at the parts, which are many files
         width = max((len(p.name) for p in chosen), default=0)
         for p in chosen:
-            line = f"{p.name:<{width}}  {p.sense}  {p.title}"
+            sense = "any" if callable(p.sense) else p.sense
+            line = f"{p.name:<{width}}  {sense}  {p.title}"
             echo(line if len(line) <= _COLUMNS else f"{line[: _COLUMNS - 1]}…")
         echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
     else:

@@ -125,7 +125,7 @@ def _figure_of_files(instance: Path, solution: Path | None, picture: str | None)
         return drawn(document.problem, chosen, document.data)
     if solution is None:
         raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
-    decision = read_solution(solution)
+    decision = read_solution(solution, document)
     same_problem(document, decision)
     return drawn(document.problem, chosen, document.data, decision.data, str(solution))
 

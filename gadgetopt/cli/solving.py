@@ -73,6 +73,7 @@ def solve(
         read_instance,
         write,
     )
+    from gadgetopt.system.registry import sense_of
     from gadgetopt.trust.infeasibility import is_verified
     from gadgetopt.trust.proving import why_unproved
     from gadgetopt.trust.ratio import ratios
@@ -94,7 +95,7 @@ def solve(
     if as_json:
         import json
 
-        ratio = ratios([result], lambda _: system.sense)[0]
+        ratio = ratios([result], sense_of)[0]
         row = Entry(result, ratio, made.promises).row()
         row["solution"] = (
             None
@@ -172,7 +173,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
     if solution is None and bound is None:
         raise InputError("verify: neither a SOLUTION nor --bound CERTIFICATE is given")
     document = read_instance(instance)
-    evaluation = None if solution is None else check(document, read_solution(solution))
+    evaluation = None if solution is None else check(document, read_solution(solution, document))
     proved = None if bound is None else verify_bound(document, read_certificate(bound))
     objective = None if evaluation is None or not evaluation.feasible else evaluation.objective
     contradiction = (

@@ -64,8 +64,7 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
     from gadgetopt.proofs.files import unpacked
     from gadgetopt.proofs.vipr_files.exact_mps import exact_mps
     from gadgetopt.proofs.vipr_files.writer import vipr
-    from gadgetopt.solvers.formulations.building import built
-    from gadgetopt.solvers.standard_form import compile_model
+    from gadgetopt.solvers.formulations.building import compiled
     from gadgetopt.system.methods import find_formulation
     from gadgetopt.trust.certificate import certified_bound
 
@@ -75,7 +74,7 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
     try:
         certified_bound(problem, instance.data, proof)  # says what is wrong with it
         formulation = find_formulation(problem, proof.formulation)
-        model = exact_model(compile_model(built(formulation, instance.data)))
+        model = exact_model(compiled(formulation, instance.data))
         lines = list(vipr(model, unpacked(proof.proof)))
     except ValueError as error:
         raise InputError(f"{certificate.path}: data.{error}") from None

@@ -13,7 +13,7 @@ from gadgetopt.runs.engine.prover import proving
 from gadgetopt.runs.rows import Row, StoredRun, from_row, to_row
 from gadgetopt.runs.store import Store
 from gadgetopt.system.files import Document
-from gadgetopt.system.registry import problem
+from gadgetopt.system.registry import sense_of
 from gadgetopt.system.result import Result, Status
 from gadgetopt.trust.infeasibility import is_verified
 from gadgetopt.trust.proving import why_unproved
@@ -131,5 +131,5 @@ def _said(result: Result) -> str:
 def _proved(store: Store) -> set[str]:
     """Return the keys of runs whose bound is verified, or follows from another run's that is."""
     runs = store.runs(details=False)
-    examined = cross_examine([run.result for run in runs], lambda name: problem(name).sense)
+    examined = cross_examine([run.result for run in runs], sense_of)
     return {run.key for run, result in zip(runs, examined, strict=True) if is_verified(result)}

@@ -33,7 +33,7 @@ from gadgetopt.runs.rows import (
 from gadgetopt.runs.store import Store, StoredInstance
 from gadgetopt.system.display import Displayed
 from gadgetopt.system.plugins import in_use, plugged
-from gadgetopt.system.registry import problem
+from gadgetopt.system.registry import problem, sense_of
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.infeasibility import Infeasible, proved_infeasible
 from gadgetopt.trust.proving import PROOF
@@ -336,7 +336,7 @@ def entries(
     numbers : mapping, optional
         How many of these there are on each instance.
     """
-    results = cross_examine([run.result for run in (*runs, *others)], _sense)
+    results = cross_examine([run.result for run in (*runs, *others)], sense_of)
     instances, lent, nothing = stored(), numbers or {}, Others()
     hopeless = proved_infeasible(results)
 
@@ -344,7 +344,7 @@ def entries(
         name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
         return instance.features.get(name) if name and instance is not None else None
 
-    both = zip(ratios(results, _sense), ratios(results, _sense, fixed), strict=True)
+    both = zip(ratios(results, sense_of), ratios(results, sense_of, fixed), strict=True)
     # Those of the other runs come last, and are left out.
     return [
         Entry(
@@ -365,7 +365,3 @@ def entries(
 
 def _fixed_part(name: str) -> str:
     return problem(name).fixed_part
-
-
-def _sense(name: str) -> Any:
-    return problem(name).sense

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number
@@ -28,6 +28,9 @@ from gadgetopt.system.result import (
     Voucher,
 )
 from gadgetopt.trust.theorems import Promise
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Sense
 
 #: One value per column of the table of runs.
 Row = dict[str, Any]
@@ -166,6 +169,7 @@ def to_row(run: StoredRun) -> Row:
         "phases_s": _json(dict(r.phases_s)),
         "versions": _json(dict(r.versions)),
         "notes": _json(dict(r.notes)),
+        "sense": r.sense,
     }
 
 
@@ -245,6 +249,7 @@ def from_row(row: Row) -> StoredRun:
         phases_s=_object(row["phases_s"]),
         versions=_mapping(row["versions"]),
         notes=_object(row["notes"]),
+        sense=_sense(row.get("sense")),
     )
     if (voucher is None) != (result.bound is None):
         raise ValueError("expected both of bound and bound_voucher, or neither")
@@ -252,6 +257,13 @@ def from_row(row: Row) -> StoredRun:
     code = row.get("code")  # absent in older tables
     code = None if code is None else sys.intern(code)
     return StoredRun(row["key"], result, made, limits, sys.intern(row["version"]), code)
+
+
+def _sense(text: str | None) -> Sense | None:
+    """Return the sense of a row, which older tables do not have."""
+    if text not in ("min", "max", None):
+        raise ValueError(f"sense: {text!r}, expected 'min' or 'max'")
+    return cast("Sense | None", text)
 
 
 def status_of(row: Row) -> Status:
@@ -297,6 +309,7 @@ _NAMES = frozenset(
         "code",
         "status",
         "limit_hit",
+        "sense",
         "finished_at",
     ]
 )

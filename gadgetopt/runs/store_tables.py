@@ -4,10 +4,10 @@ from gadgetopt.runs.origins import FILL, TABLE
 
 #: Marks the file as a store (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
-#: Versions from this one on are read unchanged: they lack only `code` and `origins`, and call a
-#: method that does not apply an error.
+#: Versions from this one on are read unchanged: they lack only `code`, `origins` and `sense`, and
+#: call a method that does not apply an error.
 READABLE_VERSION = 3
 
 _RUNS = """
@@ -44,7 +44,8 @@ CREATE TABLE runs (
     versions TEXT NOT NULL,
     notes TEXT NOT NULL,
     finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    position INTEGER
+    position INTEGER,
+    sense TEXT
 ) STRICT
 """
 
@@ -92,4 +93,6 @@ MIGRATIONS = {
     3: ("ALTER TABLE runs ADD COLUMN code TEXT",),
     4: (TABLE, FILL),
     5: ("UPDATE runs SET status = 'not_applicable' WHERE refused",),
+    # Before, a problem had one sense.
+    6: ("ALTER TABLE runs ADD COLUMN sense TEXT",),
 }

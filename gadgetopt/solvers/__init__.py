@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
 
     from gadgetopt.solvers.outcome import SolverOutcome
+    from gadgetopt.solvers.standard_form import StandardForm
 
 BACKENDS = ("highs", "cpsat", "scip")
 
@@ -147,6 +148,28 @@ def solve_model(
             raise
         run = _nonlinear_run(backend, options)
         outcome = solve_nonlinear(model, run, backend, limits, seed, warm_start)
+    if backend in PACKAGES:
+        package = PACKAGES[backend]
+        outcome.versions |= {package: importlib.metadata.version(package)}
+    return outcome
+
+
+def solve_arrays(
+    form: StandardForm,
+    backend: str = "highs",
+    limits: Limits | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+) -> SolverOutcome:
+    """Solve a linear model that is given as arrays and exact numbers.
+
+    Parameters, outcome and errors are those of `solve_model`; nothing is loaded, and the outcome
+    has the values.
+    """
+    from gadgetopt.solvers.linear import solve_form
+
+    import_backend(backend)
+    outcome = solve_form(form, backend, limits or Limits(), seed, given=options)
     if backend in PACKAGES:
         package = PACKAGES[backend]
         outcome.versions |= {package: importlib.metadata.version(package)}

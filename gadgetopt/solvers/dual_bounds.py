@@ -15,10 +15,16 @@ from gadgetopt.system.data import Data
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
     from gadgetopt.solvers.standard_form import StandardForm
+    from gadgetopt.system.declaration import Formulation
 
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
 #: with small integers has such duals, and hitting them exactly closes the last 1e-9 of the bound.
 LARGEST_DENOMINATOR = 10_000
+
+
+def rounded_in_model(formulation: Formulation, instance: Any) -> str | None:
+    """Say which exact number of an instance a formulation's model does not hold, if any."""
+    return None if formulation.form is not None else rounded_number(instance)
 
 
 def rounded_number(instance: Any) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import re
 import sys
@@ -94,6 +95,15 @@ class Data(BaseModel):
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**{**fields, **(update or {})})
 
+    def identity(self) -> bytes:
+        """Return what tells this record from others: its fields as JSON, sorted, without spaces.
+
+        Records with several forms that mean the same return what these have in common.
+        """
+        plain = self.model_dump(mode="json")
+        text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+
     def __getstate__(self) -> dict[Any, Any]:
         # Derived tables cached on the record are rebuilt after unpickling.
         state = super().__getstate__()
@@ -108,6 +118,19 @@ class Instance(Data):
 
 class Solution(Data):
     """A decision for one instance, without its objective."""
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any], instance: Any) -> Self:
+        """Return the decision that values of named variables are, from a solver's solution file.
+
+        Raises
+        ------
+        ValueError
+            If the problem's decisions have no such form.
+        """
+        raise ValueError(
+            "names the variables of a model; `gadgetopt decode` reads it with --formulation"
+        )
 
 
 class Certificate(Data):

@@ -5,12 +5,13 @@ Everything after a part's name is given by keyword, so that a declaration labels
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.pyomo_numbers import know_fractions
@@ -131,7 +132,9 @@ class Generator(Part):
 class Importer(Part):
     """Converts real data into instances: `(files, rng, **options) -> ImportOutcome`.
 
-    `help` explains options that are not obvious; `list SYSTEM --all` prints it.
+    `help` explains options that are not obvious; `list SYSTEM --all` prints it. A file whose name
+    ends in one of `suffixes`, such as ".mps", packed or not, is an instance as it stands: it is
+    read with the defaults wherever a file of an instance is taken.
     """
 
     format: str = field(kw_only=False)
@@ -140,6 +143,7 @@ class Importer(Part):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     help: Mapping[str, str] = field(default_factory=dict)
+    suffixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +157,11 @@ class Formulation(Part):
     decode : callable or None
         `decode(model, instance) -> Solution`, from the values of the model's variables; None for a
         relaxation whose values are not a decision.
+    form : callable or None
+        `form(instance) -> StandardForm` for a formulation whose arrays and exact numbers are the
+        instance's own, which then needs no Pyomo model to be solved or proved. Its columns and rows
+        have names, and `decode(values, instance)` is given the values of its columns, exact where
+        they are known exactly.
     strength : "exact", "relaxation" or "restriction"
         How its optimum compares with the problem's.
     backends : tuple of str
@@ -173,6 +182,7 @@ class Formulation(Part):
     decode: Callable[..., Any] | None
     backends: tuple[str, ...]
     objective_error: Fraction = Fraction(0)
+    form: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -351,6 +361,7 @@ CONTRACT = (
 )
 _parts_of = Reference("gadgetopt.system", "rooms:parts_of")
 _contract_of = Reference("gadgetopt.system", "rooms:contract_of")
+_claimants_of = Reference("gadgetopt.system", "rooms:claimants_of")
 
 
 def _not_given() -> Any:
@@ -368,6 +379,8 @@ class Problem(Checked, Displayed):
         The package, `__name__`, whose files have the functions and types that are not given, and
         declare the parts above their functions. They are read when the first of them is asked for
         (`gadgetopt.system.rooms`). Empty if all are given.
+    sense : "min", "max" or callable
+        A function of the instance where instances differ in it; `on` has the instance's own.
     integral_objective : bool
         True if the objective takes integer values only, so that dual bounds may be rounded.
     size : callable
@@ -411,7 +424,7 @@ class Problem(Checked, Displayed):
     name: str
     title: str
     citation: Citation
-    sense: Sense
+    sense: Sense | Callable[[Any], Sense]
     objective: str
     # Without a default in the class, so that what is not given is looked for by `__getattr__`.
     instance_type: Callable[..., Any] = field(default_factory=_not_given)
@@ -440,6 +453,10 @@ class Problem(Checked, Displayed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not callable(self.sense) and self.sense not in get_args(Sense):
+            raise InputError(
+                f"{self._label}: sense: {self.sense!r}, expected one of 'min', 'max', or a function"
+            )
         self._take_given()
         if self.package and not any(getattr(self, kind) for kind in PARTS):
             for kind in PARTS:
@@ -460,6 +477,29 @@ class Problem(Checked, Displayed):
                 raise InputError(
                     f"{self._label}: {name}: missing, expected it or a package that has it"
                 )
+
+    def suffixes(self) -> dict[str, str]:
+        """Return the suffixes of files that are instances, each with its importer's format."""
+        known = "importers" in self.__dict__
+        importers = self.importers if known else _claimants_of(self.package)
+        return {suffix: i.format for i in importers for suffix in i.suffixes}
+
+    @property
+    def verb(self) -> str:
+        """What is done to the objective."""
+        return "minimise or maximise" if callable(self.sense) else f"{self.sense}imise"
+
+    def on(self, instance: Any) -> Self:
+        """Return the problem with the sense that it has on an instance."""
+        if not callable(self.sense):
+            return self
+        sense = self.sense(instance)
+        known: dict[str, Self] = self.__dict__.setdefault("_by_sense", {})
+        if sense not in known:
+            _ = self.methods  # read once for both
+            known[sense] = copy.copy(self)
+            object.__setattr__(known[sense], "sense", sense)
+        return known[sense]
 
     if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 

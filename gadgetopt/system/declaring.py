@@ -231,6 +231,8 @@ class Declaration:
             check_name(name, self.kind)
         if form.record is Formulation:
             values["decode"] = _decoder(values["decode"], values["strength"], function)
+            if isinstance(values["form"], str):
+                values["form"] = function.beside(values["form"])
         if form.record is Statement:
             values["verdict"] = "holds" if values["grade"] == "holds" else "refuted"
             values["witness"] = bool(function.arguments)
@@ -362,11 +364,13 @@ def formulation(
     summary: str | None = None,
     decode: Callable[..., Any] | str | None = None,
     objective_error: Fraction = Fraction(0),
+    form: Callable[..., Any] | str | None = None,
 ) -> Declaration:
     """Declare a function `build(instance)` as a formulation of a system.
 
-    `decode` is a function or the name of one of the same file; by default `decode`, and none for a
-    relaxation. The other values are those of `gadgetopt.system.declaration.Formulation`.
+    `decode` and `form` are functions or names of functions of the same file; `decode` is by default
+    the one of that name, and none for a relaxation. The other values are those of
+    `gadgetopt.system.declaration.Formulation`.
     """
     return Declaration("formulation", system, _given(locals()))
 
@@ -385,11 +389,14 @@ def importer(
     summary: str | None = None,
     options: Any = None,
     help: Mapping[str, str] | None = None,  # noqa: A002
+    suffixes: tuple[str, ...] = (),
 ) -> Declaration:
     """Declare a function `(files, rng, **options)` as an importer of real data.
 
     `options` is the pydantic model that a function with `**options` checks them with; its fields
-    are the parameters. `help` explains those that are not obvious.
+    are the parameters. `help` explains those that are not obvious. Files whose names end in one of
+    `suffixes`, such as ".mps", are instances wherever one is taken; such a function makes one
+    instance of one file.
     """
     model = getattr(options, "model_fields", None)
     if model is not None:

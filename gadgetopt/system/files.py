@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,9 @@ from gadgetopt.errors import InputError, warn
 from gadgetopt.system.data import Data, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.display import Displayed
+from gadgetopt.system.file_formats import claimed_suffixes, imported, suffix_of
 from gadgetopt.system.output import write_text
+from gadgetopt.system.points import POINTS, read_values
 from gadgetopt.system.printable import printable_line
 from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.registry import problem, problem_names
@@ -48,6 +51,7 @@ Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
 class Document(Displayed, Generic[Record_co]):
     """An instance, solution or certificate with its name, problem and origin.
 
+    The problem of an instance has the sense that it has there.
     `instance` is the instance that a solution is of, where it is at hand.
     """
 
@@ -59,21 +63,19 @@ class Document(Displayed, Generic[Record_co]):
     path: Path | None = None
     instance: Document | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        if self.kind == "instance":
+            object.__setattr__(self, "problem", self.problem.on(self.data))
+
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the problem's name and the canonical data."""
+        """SHA-256 of the problem's name and what tells the data from others."""
         return fingerprint(self.problem.name, self.data)
-
-
-def canonical(data: Data) -> str:
-    """Return the canonical JSON of a record: sorted keys, no spaces, defaults included."""
-    plain = data.model_dump(mode="json")
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def fingerprint(problem_name: str, data: Data) -> str:
     """Return the digest that identifies an instance in a store."""
-    return hashlib.sha256(f"{problem_name}\n{canonical(data)}".encode()).hexdigest()
+    return hashlib.sha256(f"{problem_name}\n".encode() + data.identity()).hexdigest()
 
 
 def write(document: Document, path: Path | str) -> None:
@@ -120,13 +122,21 @@ def document_text(document: Document) -> str:
 def read(path: Path | str) -> Document:
     """Read an instance, solution or certificate file.
 
+    A file whose suffix an importer claims, such as .mps, is an instance; all others are JSON.
+
     Raises
     ------
     InputError
         One line that names the file, the field, the value and what was expected.
     """
     path = Path(path)
-    document = replace(parse(read_text(path), str(path)), path=path)
+    if suffix_of(path) == POINTS:
+        raise InputError(f"{path}: a solver's solution, which is read with its instance only")
+    found = imported(path)
+    if found is None:
+        document = replace(parse(read_text(path), str(path)), path=path)
+    else:
+        document = Document(found.problem, "instance", found.name, found.data, found.origin, path)
     logger.info("%s: %s of %s read", path, document.kind, document.problem.name)
     return document
 
@@ -190,9 +200,24 @@ def read_instance(path: Path | str) -> Document:
     return _of_kind(read(path), "instance")
 
 
-def read_solution(path: Path | str) -> Document:
-    """Read a file that must be a solution."""
-    return _of_kind(read(path), "solution")
+def read_solution(path: Path | str, instance: Document | None = None) -> Document:
+    """Read a file that must be a solution; a solver's .sol file is one of the instance given."""
+    path = Path(path)
+    if instance is None or suffix_of(path) != POINTS:
+        return _of_kind(read(path), "solution")
+    values = read_values(path, _number_text)
+    try:
+        data = resolved(instance.problem.solution_type).of_values(values, instance.data)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    return Document(instance.problem, "solution", instance.name, data, path=path, instance=instance)
+
+
+def _number_text(text: str) -> str:
+    """Return the text of a finite number, which may have more digits than a double."""
+    if not math.isfinite(float(text)):
+        raise ValueError(text)
+    return text
 
 
 def read_certificate(path: Path | str) -> Document:
@@ -253,7 +278,12 @@ def _matches(path: Path) -> list[Path]:
 def _instances_in(folder: Path) -> list[Path]:
     found: list[Path] = []
     foreign: list[Path] = []
-    for path in sorted(p for p in folder.rglob("*.json") if p.is_file()):
+    claimed = claimed_suffixes()
+    for path in sorted(p for p in folder.rglob("*.*") if p.is_file()):
+        if suffix_of(path) in claimed:
+            found.append(path)
+        if path.suffix != ".json":
+            continue
         try:
             content = read_bytes(path)
         except InputError:

@@ -131,7 +131,7 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
     renamed = new_name(problem, spec)
     if renamed is not None:
         raise InputError(renamed)
-    method = by_name.get(name) or _by_other_backend(problem, name)
+    method = by_name.get(name) or _by_other_backend(problem, name) or _only(problem, name)
     if method is None:
         near = ", ".join(by_name)
         raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
@@ -184,10 +184,36 @@ def _by_other_backend(problem: Problem, name: str) -> Method | None:
     return None
 
 
+def by_backend(problem: Problem, backend: str) -> list[str]:
+    """Return the methods `formulation@backend` that the name of a backend alone stands for.
+
+    These are all formulations that it can solve; none if a method has that name.
+    """
+    if any(m.name == backend for m in problem.methods):
+        return []
+    capable = Reference("gadgetopt.solvers", "formulations.backends:capable")
+    return [f"{f.name}@{backend}" for f in problem.formulations if backend in capable(f)]
+
+
+def _only(problem: Problem, backend: str) -> Method | None:
+    """Return the one method that a backend's name stands for; None if it is no backend's name.
+
+    Raises
+    ------
+    InputError
+        If it stands for several.
+    """
+    names = by_backend(problem, backend)
+    if len(names) > 1:
+        raise InputError(f"method {backend!r}: expected one of {', '.join(names)}")
+    return find_method(problem, names[0]).method if names else None
+
+
 def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
     """Return the methods that names and groups select, each once, in the given order.
 
-    The groups are the kinds, `all`, and `default`, the system's main comparison.
+    The groups are the kinds, `all`, `default`, the system's main comparison, and the names of
+    backends, for every formulation that they can solve.
 
     Callers filter out names that only other problems have: see `knows`.
     """
@@ -198,7 +224,9 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
         elif spec in GROUPS:
             calls = [MethodCall(m) for m in methods(problem) if spec in ("all", m.kind)]
         else:
-            calls = [find_method(problem, spec)]
+            name, *options = spec.split(":")
+            specs = [":".join([found, *options]) for found in by_backend(problem, name)]
+            calls = [find_method(problem, each) for each in specs or [spec]]
         chosen.update({call.label: call for call in calls})
     return list(chosen.values())
 
@@ -212,7 +240,7 @@ def knows(problem: Problem, spec: str) -> bool:
     # Of a former name, `find_method` says what to take now.
     if name in GROUPS or name in problem.renamed or name in problem.removed:
         return True
-    return any(m.name == name for m in methods(problem))
+    return any(m.name == name for m in methods(problem)) or bool(by_backend(problem, name))
 
 
 def _without_origin(problem: Problem, spec: str) -> str:

@@ -18,7 +18,9 @@ from gadgetopt.errors import InputError, warn
 from gadgetopt.system.declaration import Origin, Problem
 
 if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Sense
     from gadgetopt.system.extension import Extension
+    from gadgetopt.system.result import Result
 
 GROUP = "gadgetopt.problems"
 EXTENSIONS = "gadgetopt.extensions"
@@ -109,6 +111,12 @@ def problems() -> list[Problem]:
         else:
             warn(f"skipped: {declared}")
     return found
+
+
+def sense_of(result: Result) -> Sense:
+    """Return the sense of the instance that a result is of; of its problem for an old one."""
+    sense = result.sense or problem(result.problem).sense
+    return "max" if sense == "max" else "min"
 
 
 def declared_in(name: str) -> str | None:

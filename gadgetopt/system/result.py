@@ -16,6 +16,7 @@ from gadgetopt.system.display import Displayed
 if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.system.data import Certificate, Solution
+    from gadgetopt.system.declaration import Sense
     from gadgetopt.system.files import Document
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
@@ -236,6 +237,8 @@ class Result(Displayed):
         Why the status is `error`, or `not_applicable`: the method does not support the instance.
     formulation, backend : str or None
         The formulation and backend that the bound rests on.
+    sense : "min", "max" or None
+        That of the instance; None in the results of older stores, where it is the problem's.
     document : Document or None
         The instance that was solved, for its picture; None for a run read from a store.
     """
@@ -265,6 +268,7 @@ class Result(Displayed):
     phases_s: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
+    sense: Sense | None = None
     document: Document | None = field(default=None, compare=False)
 
     @property

@@ -20,7 +20,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.declaration import PARTS, Part
+from gadgetopt.system.declaration import PARTS, Importer, Part
 from gadgetopt.system.declaring import (
     DECORATORS,
     Argument,
@@ -72,6 +72,19 @@ def parts_of(package: str) -> dict[str, tuple[Part, ...]]:
             found[f"{type(part).__name__.lower()}s"].append(replace(part, room=room))
     found["generators"].sort(key=_preset_place)
     return {kind: tuple(parts) for kind, parts in found.items()}
+
+
+def claimants_of(package: str) -> list[Importer]:
+    """Return the importers of a package that claim suffixes of files.
+
+    Only files of `data/importers`, or of a package that is one file, which mention suffixes are
+    parsed.
+    """
+    top = _top(package)
+    rooms = (source(f"{package}.{room}") for room in ("data.importers", "importers"))
+    files = [f for room in (*rooms, None if top.folders else top) if room for f in _files(room)]
+    parts = [part for f in files if "suffixes=" in f.text for part in _declared(f)]
+    return [part for part in parts if isinstance(part, Importer)]
 
 
 def contract_of(package: str) -> dict[str, Any]:

@@ -162,17 +162,16 @@ def _bound_of_ray(problem: Problem, certificate: ModelProof, model: Model) -> fl
 
 def compiled_formulation(problem: Problem, instance: Any, name: str) -> StandardForm:
     """Return the compiled model of a formulation whose bounds hold for the problem."""
-    from gadgetopt.solvers.dual_bounds import rounded_number
-    from gadgetopt.solvers.formulations.building import built
-    from gadgetopt.solvers.standard_form import compile_model
+    from gadgetopt.solvers.dual_bounds import rounded_in_model
+    from gadgetopt.solvers.formulations.building import compiled
 
     formulation = find_formulation(problem, name)
     if formulation.strength == "restriction":
         raise ValueError(f"formulation: {name!r} is a restriction and bounds nothing")
-    reason = rounded_number(instance)
+    reason = rounded_in_model(formulation, instance)
     if reason is not None:
         raise ValueError(f"formulation: {name!r}: {reason}")
     try:
-        return compile_model(built(formulation, instance))
+        return compiled(formulation, instance)
     except ModelRefused as error:
         raise ValueError(f"formulation: {name!r}: {error}") from None

@@ -37,12 +37,14 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import root_proof
-    from gadgetopt.solvers.dual_bounds import rounded_number
+    from gadgetopt.solvers.dual_bounds import rounded_in_model
 
     begin = time.perf_counter()
     try:
         formulation = find_formulation(document.problem, name)
-        if formulation.strength == "restriction" or rounded_number(document.data) is not None:
+        if formulation.strength == "restriction":
+            return
+        if rounded_in_model(formulation, document.data) is not None:
             return
         model = exact_model(form)
         made = root_proof(model, duals)

@@ -48,7 +48,7 @@ class Ratio:
         return closes(self.low, self.high, integral=False)
 
 
-def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:
+def cross_examine(results: Sequence[Result], sense: Callable[[Result], Sense]) -> list[Result]:
     """Compare all results on each instance with each other.
 
     A result whose dual bound is better than some feasible solution's objective, or that claims
@@ -60,11 +60,11 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
     ----------
     results : sequence of Result
     sense : callable
-        Maps a problem's name to "min" or "max".
+        Returns "min" or "max" for a result, as its instance says.
     """
     out = list(results)
     for indices in _by_instance(out):
-        minimise = sense(out[indices[0]].problem) == "min"
+        minimise = sense(out[indices[0]]) == "min"
         for strongest in (_solutions, _bounds):  # a refuted bound cannot refute another result
             witnesses = strongest([out[k] for k in indices], minimise)
             for i in indices:
@@ -101,7 +101,7 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
 
 def ratios(
     results: Sequence[Result],
-    sense: Callable[[str], Sense],
+    sense: Callable[[Result], Sense],
     fixed: Callable[[Result], Number | None] = lambda result: 0,
 ) -> list[Ratio | None]:
     """Return the ratio interval of every result, None for those without an objective.
@@ -110,7 +110,7 @@ def ratios(
     ----------
     results : sequence of Result
     sense : callable
-        Maps a problem's name to "min" or "max".
+        Returns "min" or "max" for a result, as its instance says.
     fixed : callable, optional
         The part of the objectives on a result's instance that is left out of them and of the
         bounds; None if there is to be no ratio.
@@ -121,7 +121,7 @@ def ratios(
         part = fixed(group[0])
         if part is None:
             continue
-        minimise = sense(group[0].problem) == "min"
+        minimise = sense(group[0]) == "min"
         best = _best((r.objective - part for r in group if r.objective is not None), minimise)
         bound = _best((r.bound - part for r in group if r.bound is not None), not minimise)
         voucher = _voucher(group, minimise)

@@ -12,7 +12,8 @@ from gadgetopt.system.declaration import resolved
 
 def declared_kinds(system):
     """Return the kinds of a system's own certificates."""
-    return set(_kinds_of_type(resolved(system.certificate_type)))
+    own = resolved(system.certificate_type)
+    return set() if own is None else set(_kinds_of_type(own))
 
 
 def shown_kinds(certificate):

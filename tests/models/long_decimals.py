@@ -31,6 +31,7 @@ from gadgetopt.numbers.tolerance import refutes
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.exact_form import ExactReader
 from gadgetopt.solvers.formulations.backends import capable
+from gadgetopt.solvers.formulations.building import decision
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.declaration import Formulation, Problem
 from gadgetopt.system.files import Document, find_instances, library, parse
@@ -62,7 +63,8 @@ def systems() -> list[Problem]:
 def small_files(problem: Problem) -> list[str]:
     """Return the texts of the system's small instances."""
     folders = [library() / problem.name / "tiny", library() / "quickstart" / f"{problem.name}.json"]
-    texts = [path.read_text(encoding="utf-8") for path in find_instances(folders)]
+    files = [path for path in find_instances(folders) if path.suffix == ".json"]
+    texts = [path.read_text(encoding="utf-8") for path in files]
     return sorted((t for t in texts if len(t) <= MOST_BYTES), key=len) or sorted(texts, key=len)[:1]
 
 
@@ -175,7 +177,7 @@ def exactly(document: Document, formulation: Formulation, rng: Random) -> str:
     if form.columns and solved.exact is None:
         return "not exact"
     in_model = solved.exact.objective if solved.exact is not None else ExactReader(form).offset()
-    solution = formulation.decode(model, document.data)
+    solution = decision(formulation, model, document.data)
     if solution is None:
         return "no decision"
     evaluation = document.problem.evaluate(document.data, solution)

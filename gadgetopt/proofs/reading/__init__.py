@@ -7,7 +7,6 @@ mps         MPS, free and fixed (mps_lines: how their lines fall into words)
 lp          CPLEX LP
 nl          AMPL's text form .nl
 model_files a file of a model, read by the reader that its name asks for
-points      solutions as solvers write them
 
 What two solvers read differently is refused in a line that says what to write instead. All of it
 needs the standard library only.

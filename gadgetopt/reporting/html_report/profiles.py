@@ -180,7 +180,7 @@ def best_objectives(system: System) -> dict[str, float]:
         objective = number(line.entry.result.objective)
         if objective is not None:
             known = out.get(line.instance, objective)
-            better = min if system.sense == "min" else max
+            better = min if line.minimises else max
             out[line.instance] = better(objective, known)
     return out
 
@@ -202,7 +202,7 @@ def _reaching(
     def after(line: Line) -> float | None:
         if line.instance not in best:
             return None
-        return reached_after(line, best[line.instance], target, system.sense == "min")
+        return reached_after(line, best[line.instance], target, line.minimises)
 
     return after
 

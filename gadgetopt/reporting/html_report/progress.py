@@ -28,17 +28,16 @@ _MOMENTS = 60
 def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
     """Return the median gap of every method over time, for two definitions of the gap."""
     bounds, solvable = best_bounds(system), best_objectives(system)
-    least = system.sense == "min"
     last = max((line.entry.result.time_s for line in system.lines), default=LEAST_S)
     moments = _moments(max(last, 2 * LEAST_S))
     # Beside a run's curve: what a method needs in some run for its curve to be meaningful.
     readings: tuple[tuple[str, Callable[[Line], Curve], Callable[[Line], bool]], ...] = (
         (
             "best bound known",
-            lambda line: _gaps(line, bounds.get(line.instance), least),
+            lambda line: _gaps(line, bounds.get(line.instance), line.minimises),
             _solves,
         ),
-        ("run's own bound", lambda line: _gaps(line, None, least), _bounds),
+        ("run's own bound", lambda line: _gaps(line, None, line.minimises), _bounds),
     )
     variants = []
     for label, gaps, says in readings:
@@ -76,10 +75,10 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
 def best_bounds(system: System) -> dict[str, float]:
     """Return the best known dual bound of every instance that has one."""
     out: dict[str, float] = {}
-    better = max if system.sense == "min" else min
     for line in system.lines:
         bound = number(line.entry.result.bound)
         if bound is not None and math.isfinite(bound):
+            better = max if line.minimises else min
             out[line.instance] = better(bound, out.get(line.instance, bound))
     return out
 

@@ -13,9 +13,8 @@ from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.runs.comparison import Entry, entries
 from gadgetopt.runs.rows import RunExtras, StoredRun, encode_number
 from gadgetopt.runs.store import Store
-from gadgetopt.system.declaration import Sense
 from gadgetopt.system.files import Document
-from gadgetopt.system.registry import problem
+from gadgetopt.system.registry import problem, sense_of
 from gadgetopt.system.result import Limits, Voucher
 from gadgetopt.trust.proving import PROOF
 
@@ -58,6 +57,11 @@ class Line:
         return self.entry.result.fingerprint
 
     @property
+    def minimises(self) -> bool:
+        """True if the instance is a minimisation."""
+        return sense_of(self.entry.result) == "min"
+
+    @property
     def low(self) -> float | None:
         """The lower end of the ratio."""
         return None if self.entry.ratio is None else number(self.entry.ratio.low)
@@ -96,7 +100,7 @@ class System:
 
     name: str
     title: str
-    sense: Sense
+    verb: str
     objective: str
     lines: tuple[Line, ...]
     instances: Mapping[str, Measured]
@@ -127,11 +131,11 @@ def read_systems(store: Store) -> list[System]:
     out = []
     for name in dict.fromkeys(line.entry.result.problem for line in lines):
         declared = problem(name)
-        own = _vouched([x for x in lines if x.entry.result.problem == name], declared.sense)
+        own = _vouched([x for x in lines if x.entry.result.problem == name])
         seen = {line.instance: Measured(line.entry.result.instance) for line in own}
         instances = {key: measured.get(key, plain) for key, plain in seen.items()}
         out.append(
-            System(name, declared.title, declared.sense, declared.objective, tuple(own), instances)
+            System(name, declared.title, declared.verb, declared.objective, tuple(own), instances)
         )
     return out
 
@@ -213,7 +217,7 @@ def find_key(store: Store, start: str) -> str:
     return found[0]
 
 
-def _vouched(lines: Sequence[Line], sense: Sense) -> list[Line]:
+def _vouched(lines: Sequence[Line]) -> list[Line]:
     """Attach to each ratio who vouches for its dual bound, the best one of the instance."""
     strength = list(Voucher)
     best: dict[str, tuple[Number, Voucher]] = {}
@@ -225,7 +229,7 @@ def _vouched(lines: Sequence[Line], sense: Sense) -> list[Line]:
         if known is not None and agrees(bound, known[0]):
             stronger = max(voucher, known[1], key=strength.index)
             best[line.instance] = (known[0], stronger)
-        elif known is None or (bound > known[0] if sense == "min" else bound < known[0]):
+        elif known is None or (bound > known[0] if line.minimises else bound < known[0]):
             best[line.instance] = (bound, voucher)
     return [
         replace(line, rests_on=best[line.instance][1])

@@ -64,7 +64,7 @@ def relaxations(system: System, looks: Mapping[str, Style], index: Mapping[str, 
 
 def best_known(system: System) -> dict[str, float]:
     """Return the best objective of every instance, or its best bound where there is none."""
-    minimise = system.sense == "min"
+    minimise = {line.instance: line.minimises for line in system.lines}
     objectives: dict[str, list[float]] = {}
     bounds: dict[str, list[float]] = {}
     for line in system.lines:
@@ -73,8 +73,8 @@ def best_known(system: System) -> dict[str, float]:
             x = number(value)
             if x is not None and math.isfinite(x):
                 values.setdefault(line.instance, []).append(x)
-    best = {key: (max if minimise else min)(values) for key, values in bounds.items()}
-    return best | {key: (min if minimise else max)(v) for key, v in objectives.items()}
+    best = {key: (max if minimise[key] else min)(values) for key, values in bounds.items()}
+    return best | {key: (min if minimise[key] else max)(v) for key, v in objectives.items()}
 
 
 def share(bound: float, best: float, *, minimise: bool) -> float | None:
@@ -111,7 +111,7 @@ def _measured(
         bound = noted.get(key)
         if not isinstance(bound, int | float) or not all(isinstance(k, int) for k in kinds):
             continue
-        y = share(float(bound), best[line.instance], minimise=system.sense == "min")
+        y = share(float(bound), best[line.instance], minimise=line.minimises)
         size = float(sum(k for k in kinds if k is not None))
         if y is not None and size > 0:
             yield line, size, y

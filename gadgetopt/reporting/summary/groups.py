@@ -18,7 +18,7 @@ from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.reporting.summary.outcomes import Outcome, compete, outcome_of
 from gadgetopt.runs.comparison import Entry
 from gadgetopt.runs.store import StoredInstance
-from gadgetopt.system.registry import problem
+from gadgetopt.system.registry import sense_of
 from gadgetopt.system.result import Voucher
 
 if TYPE_CHECKING:
@@ -176,7 +176,8 @@ def grouped(
     groups: defaultdict[tuple[str, tuple[Any, ...], str], list[Outcome]] = defaultdict(list)
     for (system, fingerprint), of_methods in cells.items():
         outcomes = {label: outcome_of([*runs.values()]) for label, runs in of_methods.items()}
-        compete(outcomes, problem(system).sense)
+        first = next(iter(next(iter(of_methods.values())).values()))
+        compete(outcomes, sense_of(first.result))
         for of_group in values[system, fingerprint]:
             for label, outcome in outcomes.items():
                 groups[system, of_group, label].append(outcome)

@@ -327,14 +327,14 @@ def _of_solution(system: Problem, instance: Any, solution: Any) -> Figure | None
 
 @line.register(Problem)
 def _(value: Problem) -> str:
-    return f"<Problem {value.name}: {value.title}, {value.sense}imise {quantity(value.objective)}>"
+    return f"<Problem {value.name}: {value.title}, {value.verb} {quantity(value.objective)}>"
 
 
 @numbers.register(Problem)
 def _(value: Problem) -> str:
     cited = value.citation
     where = f"{cited.authors}, {cited.title}, {cited.venue} {cited.year}"
-    goal = f"{value.sense}imise {quantity(value.objective)}"
+    goal = f"{value.verb} {quantity(value.objective)}"
     head = markup.heading(f"{value.name}: {value.title}") + markup.pairs(
         [("objective", goal), ("paper", where), ("default method", value.default_method)]
     )

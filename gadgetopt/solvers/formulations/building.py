@@ -11,6 +11,48 @@ from gadgetopt.system.declaration import Formulation
 if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
 
+    from gadgetopt.solvers.standard_form import StandardForm
+
+
+def compiled(formulation: Formulation, instance: Any) -> StandardForm:
+    """Return the model of a formulation on an instance's data as arrays and exact numbers.
+
+    Raises
+    ------
+    ModelRefused, TriviallyInfeasibleError, InputError
+        As `compile_model`, and as the formulation refuses the instance.
+    """
+    from gadgetopt.solvers.standard_form import compile_model
+
+    if formulation.form is not None:
+        form: StandardForm = formulation.form(instance)
+        return form
+    return compile_model(built(formulation, instance))
+
+
+def decision(formulation: Formulation, model: ConcreteModel, instance: Any) -> Any:
+    """Return the decision that the values of a formulation's Pyomo model are.
+
+    The columns of arrays are the variables of the model, in their order.
+    """
+    from pyomo.core.base import Var
+
+    from gadgetopt.numbers.tolerance import simplest_rational
+    from gadgetopt.solvers.exact_optimum.values import exact_values
+
+    assert formulation.decode is not None
+    if formulation.form is None:
+        return formulation.decode(model, instance)
+    exact = exact_values(model)
+    variables = list(model.component_data_objects(Var))
+    return formulation.decode(
+        [
+            exact[v] if exact is not None and v in exact else simplest_rational(v.value or 0)
+            for v in variables
+        ],
+        instance,
+    )
+
 
 def built(formulation: Formulation, instance: Any) -> ConcreteModel:
     """Return the model of a formulation on an instance's data."""

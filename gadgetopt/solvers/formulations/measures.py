@@ -146,7 +146,7 @@ def relaxation(form: StandardForm, limits: Limits) -> SolverOutcome | None:
 
 
 def measures(
-    solved: SolverOutcome, model: ConcreteModel, limits: Limits, *, thorough: bool
+    solved: SolverOutcome, model: ConcreteModel | None, limits: Limits, *, thorough: bool
 ) -> dict[str, Any]:
     """Return the size of a model, its LP bound, and what its solve tells, as plain numbers.
 
@@ -154,13 +154,17 @@ def measures(
 
     Parameters
     ----------
+    model : ConcreteModel or None
+        None if the outcome has the arrays that were solved.
     limits : Limits
         Those of the run.
     thorough : bool
         True to solve the linear relaxation, in at most a twentieth of the time of the solve.
     """
-    told, form = solved.measures(), solved.form or compiled(model)
-    size = size_of_model(model) if form is None else size_of_form(form)
+    told, form = solved.measures(), solved.form
+    if form is None and model is not None:
+        form = compiled(model)
+    size = size_of_form(form) if form is not None else size_of_model(model)
     unbounded = solved.status is Status.UNBOUNDED  # beyond HiGHS's tolerance, perhaps
     if form is not None and "lp_bound" not in told and thorough and not unbounded:
         solve_s = solved.phases_s.get("solve", 0.0)

@@ -165,6 +165,7 @@ def test_a_store_of_the_fourth_version_has_the_origins_of_its_documents(read_onl
         store.add_instance(read_instance(PATHS[0]))
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE origins")
+        connection.execute("ALTER TABLE runs DROP COLUMN sense")
         connection.execute("PRAGMA user_version = 4")
         connection.execute(
             "INSERT INTO instances VALUES ('f', 'sjf_bco', 'damaged', '{}', '{}', 'no JSON')"

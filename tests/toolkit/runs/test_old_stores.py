@@ -164,6 +164,7 @@ def test_an_error_of_an_old_store_that_was_a_method_that_does_not_apply(path, tm
     compare([path], ["first_fit"], store=store, workers=0)
     with sqlite3.connect(store) as runs:
         runs.execute("UPDATE runs SET status = 'error', objective = NULL, refused = 1")
+        runs.execute("ALTER TABLE runs DROP COLUMN sense")
         runs.execute("PRAGMA user_version = 5")
 
     def statuses():

@@ -214,6 +214,7 @@ def test_a_store_of_the_second_version_is_brought_up_to_date_by_reading_it(tiny,
         old.executescript(
             "DROP TABLE instances; DROP TABLE claims; DROP INDEX runs_by_position;"
             "ALTER TABLE runs DROP COLUMN position; ALTER TABLE runs DROP COLUMN code;"
+            "ALTER TABLE runs DROP COLUMN sense;"
             "PRAGMA user_version = 2"
         )
     assert [e.row() for e in ratios(path)] == [e.row() for e in before]

@@ -150,7 +150,7 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path):
         store.add(StoredRun("k", result, (), Limits(), "0"))
     with sqlite3.connect(path) as old:
         old.execute("DROP INDEX runs_by_position")
-        for column in ("certificate", "refused", "position", "code"):
+        for column in ("certificate", "refused", "position", "code", "sense"):
             old.execute(f"ALTER TABLE runs DROP COLUMN {column}")
         old.execute("PRAGMA user_version = 1")
     with Store(path) as store:

@@ -4,7 +4,8 @@ import pytest
 
 import gadgetopt
 from gadgetopt.errors import InputError
-from gadgetopt.solvers.formulations.solution_files import decoded, read_values
+from gadgetopt.solvers.formulations.solution_files import decoded
+from gadgetopt.system.points import read_values
 
 RAW = """Model status
 Optimal
@@ -49,7 +50,7 @@ GUROBI = "# Solution for model m\n# Objective value = 51\nx(0) 1\nx(1) 0\nfree 2
 def test_every_format_gives_the_same_values(text, tmp_path):
     path = tmp_path / "m.sol"
     path.write_text(text)
-    values = read_values(path)
+    values = read_values(path, float)
     assert {name: x for name, x in values.items() if x} == {"x(0)": 1.0, "free": 2.5}
 
 
@@ -73,7 +74,7 @@ def test_what_is_no_solution_is_one_line(text, said, tmp_path):
     path = tmp_path / "m.sol"
     path.write_text(text)
     with pytest.raises(InputError, match=said) as raised:
-        read_values(path)
+        read_values(path, float)
     assert "\n" not in str(raised.value)
     assert str(raised.value).startswith(str(path))
 

@@ -1,0 +1,1 @@
+"""Instances: generators (`generate`) and importers of model files (`importers`)."""

@@ -1,0 +1,4 @@
+"""Random instances.
+
+- `presets`: set cover, knapsack, fixed charge, lot sizing, and the quickstart
+"""

@@ -1,0 +1,4 @@
+"""The model itself.
+
+- `model`: the instance's columns and rows
+"""
