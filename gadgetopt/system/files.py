@@ -20,11 +20,11 @@ from gadgetopt.errors import InputError, warn
 from gadgetopt.system.data import Data, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.display import Displayed
-from gadgetopt.system.file_formats import claimed_suffixes, imported, suffix_of
 from gadgetopt.system.output import write_text
-from gadgetopt.system.points import POINTS, read_values
 from gadgetopt.system.printable import printable_line
 from gadgetopt.system.reading import read_bytes, read_text
+from gadgetopt.system.reading.points import POINTS, read_values
+from gadgetopt.system.reading.suffixes import claimed_suffixes, imported, suffix_of
 from gadgetopt.system.registry import problem, problem_names
 
 #: The version of the envelope of files; others are refused.

@@ -4,6 +4,8 @@ The literature:
 
 - `instance`, `evaluate`, `features`
 - `formulations`: the model itself
+- `baselines`: rounding, the feasibility pump, relaxation induced neighbourhood search
+- `subproblems`: points made exact
 
 Ours:
 
@@ -26,5 +28,5 @@ PROBLEM = Problem(
     sense=Reference(__name__, "instance:sense_of"),
     objective="objective",
     default_method="model@highs",
-    default_methods=("model@highs", "model@cpsat", "model@scip"),
+    default_methods=("feasibility_pump", "model@highs", "model@cpsat", "model@scip"),
 )

@@ -24,7 +24,7 @@ from gadgetopt.solvers.standard_form import INTEGRALITY_TOLERANCE
 from gadgetopt.solvers.through_pyomo.incumbent import violated
 from gadgetopt.system.data import Instance, Solution
 from gadgetopt.system.declaration import Formulation
-from gadgetopt.system.points import read_values
+from gadgetopt.system.reading.points import read_values
 
 #: Allowed distance of a value from a bound of its variable, relative to the bound's size.
 BOUND_TOLERANCE = 1e-6

@@ -19,8 +19,8 @@ from gadgetopt.proofs.reading.model_files import read_model
 from gadgetopt.proofs.reading.text import Unreadable
 from gadgetopt.system.data import Instance
 from gadgetopt.system.declaring import importer
-from gadgetopt.system.file_formats import name_of
 from gadgetopt.system.reading import check_regular
+from gadgetopt.system.reading.suffixes import name_of
 
 from ...instance import MipInstance
 

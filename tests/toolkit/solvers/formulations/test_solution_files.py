@@ -5,7 +5,7 @@ import pytest
 import gadgetopt
 from gadgetopt.errors import InputError
 from gadgetopt.solvers.formulations.solution_files import decoded
-from gadgetopt.system.points import read_values
+from gadgetopt.system.reading.points import read_values
 
 RAW = """Model status
 Optimal

@@ -1,4 +1,8 @@
-"""Files that others wrote, read whole: only regular files, of a size that fits into memory."""
+"""Files that others wrote, read whole: only regular files, of a size that fits into memory.
+
+suffixes    instances told by the suffixes of their files
+points      names and values, as solvers write their solutions
+"""
 
 from __future__ import annotations
 
