@@ -25,7 +25,8 @@ class Reference:
 
     def resolve(self) -> Any:
         """Import the module and return its attribute."""
-        spare_statistics()
+        if self.package != "gadgetopt.system":  # where nothing knows Pyomo
+            spare_statistics()
         module, _, attribute = self.target.partition(":")
         found = getattr(importlib.import_module(f".{module}", self.package), attribute)
         know_fractions()
