@@ -88,6 +88,6 @@ def decode_here(
     else:
         lines = evaluation_lines(quantity(document.problem.objective), evaluation)
         lines.insert(1, (f"objective of {name}", show(claimed)))
-        lines += proof_lines(proved, gap, contradiction, document.problem.sense)
+        lines += proof_lines(proved, gap, contradiction, document.sense)
         echo(aligned(lines))
     return 1 if not evaluation.feasible or contradiction is not None else 0

@@ -191,7 +191,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
         lines = []
         if evaluation is not None:
             lines += evaluation_lines(quantity(document.problem.objective), evaluation)
-        lines += proof_lines(proved, gap, contradiction, document.problem.sense)
+        lines += proof_lines(proved, gap, contradiction, document.sense)
         echo(aligned(lines))
     infeasible = evaluation is not None and not evaluation.feasible
     return 1 if infeasible or contradiction is not None else 0
@@ -213,7 +213,7 @@ def _verified(
         ]
         row["components"] = {k: plain(v) for k, v in evaluation.components.items()}
     if proved is not None:
-        settled = status_of(proved, document.problem.sense)
+        settled = status_of(proved, document.sense)
         row |= {"bound": plain(proved)} if settled is None else {"status": str(settled)}
         row["gap"] = gap
     return row

@@ -18,7 +18,7 @@ from typing_extensions import TypeVar
 
 from gadgetopt.errors import InputError, warn
 from gadgetopt.system.data import Data, LpDuals, ModelProof
-from gadgetopt.system.declaration import Problem, resolved
+from gadgetopt.system.declaration import Problem, Sense, resolved
 from gadgetopt.system.display import Displayed
 from gadgetopt.system.output import write_text
 from gadgetopt.system.printable import printable_line
@@ -66,6 +66,11 @@ class Document(Displayed, Generic[Record_co]):
     def __post_init__(self) -> None:
         if self.kind == "instance":
             object.__setattr__(self, "problem", self.problem.on(self.data))
+
+    @property
+    def sense(self) -> Sense:
+        """The sense of an instance."""
+        return "max" if self.problem.sense == "max" else "min"
 
     @cached_property
     def fingerprint(self) -> str:

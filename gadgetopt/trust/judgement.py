@@ -94,7 +94,7 @@ def judge(
         phases_s=outcome.phases_s,
         versions=outcome.versions,
         notes=notes,
-        sense="max" if problem.sense == "max" else "min",
+        sense=document.sense,
     )
 
 
