@@ -27,7 +27,7 @@ from gadgetopt.proofs.reading.draft import NamedModel
 from gadgetopt.proofs.reading.model_files import format_of, read_model
 from gadgetopt.proofs.reading.text import Unreadable
 from gadgetopt.proofs.tree_kernel import proved
-from gadgetopt.proofs.vipr_files.reader import Completer
+from gadgetopt.proofs.vipr_files.derivations import Completer
 
 #: Returns the least `sum(costs * x)` that lines prove, None if nothing is feasible.
 Kernel = Callable[[Model, Iterable[str]], Fraction | int | None]

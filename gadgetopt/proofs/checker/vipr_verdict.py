@@ -9,7 +9,8 @@ from pathlib import Path
 from gadgetopt.proofs.checker.sentences import Verdict, bound_sentence, heading, plain
 from gadgetopt.proofs.model import Model
 from gadgetopt.proofs.reading.draft import NamedModel
-from gadgetopt.proofs.vipr_files.reader import Completer, ViprProof, read_vipr
+from gadgetopt.proofs.vipr_files.derivations import Completer
+from gadgetopt.proofs.vipr_files.reader import ViprProof, read_vipr
 
 
 def vipr_verdict(

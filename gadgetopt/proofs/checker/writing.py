@@ -24,6 +24,7 @@ MODULES = {
     "ray_kernel.py": "the checker of a point and a ray",
     "vipr_files/words.py": "the words of VIPR files",
     "vipr_files/constraints.py": "constraints of VIPR files",
+    "vipr_files/derivations.py": "the derivations of VIPR files",
     "vipr_files/reader.py": "the checker of VIPR files",
     "files.py": "packed lines of certificates",
     "reading/text.py": "text of model files",
@@ -47,8 +48,8 @@ ALWAYS = (
 OF_PROOF = {
     "a tree proof": ("tree_kernel.py",),
     "a VIPR file": (
-        "vipr_files/words.py", "vipr_files/constraints.py", "vipr_files/reader.py",
-        "checker/vipr_verdict.py",
+        "vipr_files/words.py", "vipr_files/constraints.py", "vipr_files/derivations.py",
+        "vipr_files/reader.py", "checker/vipr_verdict.py",
     ),
 }  # fmt: skip
 OF_MODEL = {

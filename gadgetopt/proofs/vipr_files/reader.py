@@ -10,32 +10,16 @@ use is a hint about memory, and is not heeded.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from gadgetopt.proofs.vipr_files.constraints import (
-    SIGNS,
-    Line,
-    Terms,
-    as_bound,
-    constraints_of,
-    key,
-    parts,
-)
+from gadgetopt.proofs.vipr_files.constraints import Line, constraints_of, key, parts
+from gadgetopt.proofs.vipr_files.derivations import Completer, Derivations
 from gadgetopt.proofs.vipr_files.words import Words, number_of_word
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
-
-#: Limits that no honest proof comes near: binary digits of a sum's denominator, and entries of
-#: lines that are added up, where an assumption that is kept counts as `KEPT` of them.
-MOST_BITS_OF_SUMS, MOST_ENTRIES, KEPT = 200_000, 10**9, 50
-
-
-#: Returns constraints with factors that give a line, from constraints by their numbers; or None.
-Completer = Callable[[Line, Mapping[int, Line]], Sequence[tuple[int, Fraction]] | None]
 
 
 class ViprProof(NamedTuple):
@@ -122,23 +106,12 @@ class _ViprReader:
         complete: Completer | None,
     ):
         self.model, self.names, self.complete = model, names, complete
-        #: How many constraints are no derivations, and how many steps were completed.
-        self.first = self.completed = 0
         self.words = Words(lines)
-        self.known: dict[int, Line] = {}
         #: What the model consists of, the one that is given or the file's.
         self.constraints: list[tuple[str, Line]] = []
         self.integer: list[bool] = []
         #: Columns of the model, in the order of the file.
         self.columns: list[int] = []
-        #: 1 if the file minimises the model's objective, -1 if it maximises the opposite.
-        self.direction = 1
-        #: The objective of the file.
-        self.objective: Terms = {}
-        #: Values above which the file assumes that there is nothing of interest.
-        self.cutoffs: list[Fraction] = []
-        self.bounds: dict[tuple[int, int], Fraction] = {}
-        self.steps = 0
 
     def read(self) -> ViprProof:
         self.words.skip("VER")
@@ -148,20 +121,20 @@ class _ViprReader:
         counts = {"columns": self.words.after("VAR")}
         self._columns([next(self.words) for _ in range(counts["columns"])])
         counts["integer"] = self._integers()
+        lines = self.lines = Derivations(self.words, self.columns, self.integer, self.complete)
         self._objective()
         counts["constraints"] = self.words.after("CON")
         self.words.index()
         self._read_constraints(counts["constraints"])
-        self.first = counts["constraints"]
         claim = self._claim()
         solutions = dict(self._solution() for _ in range(self.words.after("SOL")))
         counts["derivations"] = self.words.after("DER")
-        bound = self._best_bound(range(len(self.known), len(self.known) + counts["derivations"]))
-        counts["completed"] = self.completed
+        bound = lines.best_bound(counts["derivations"])
+        counts["completed"] = lines.completed
         if word := next(self.words, ""):
             raise ValueError(f"{word[:20]!r} after the last derivation")
-        sense = "min" if self.direction == 1 else "max"
-        bound = None if bound is None else self.direction * bound
+        sense = "min" if lines.direction == 1 else "max"
+        bound = None if bound is None else lines.direction * bound
         return ViprProof(version, counts, sense, bound, claim, solutions)
 
     def _columns(self, names: list[str]) -> None:
@@ -196,14 +169,14 @@ class _ViprReader:
     def _objective(self) -> None:
         """Read the objective, which has to be the model's."""
         self.words.skip("OBJ")
-        self.direction = {"min": 1, "max": -1}[next(self.words)]
-        self.objective = self._terms(next(self.words))
+        lines = self.lines
+        lines.direction = {"min": 1, "max": -1}[next(self.words)]
+        lines.objective = lines.terms(next(self.words))
         if self.model is None:
             return
-        scale = self.direction * self.model.scale
-        if self.objective != {
-            j: Fraction(a, scale) for j, a in zip(*self.model.costs, strict=True)
-        }:
+        scale = lines.direction * self.model.scale
+        costs = zip(*self.model.costs, strict=True)
+        if lines.objective != {j: Fraction(a, scale) for j, a in costs}:
             raise ValueError("has another objective")
 
     def _read_constraints(self, count: int) -> None:
@@ -212,14 +185,15 @@ class _ViprReader:
             self.constraints = list(constraints_of(self.model))
         sides = {key(line) for _, line in self.constraints if line.terms}
         for number in range(count):
-            name, line = next(self.words), self._relation()
+            name, line = next(self.words), self.lines.relation()
             if self.model is None:
                 self.constraints.append((f"constraint {name[:20]!r}", line))
             elif any(
                 key(part) not in sides if part.terms else part.is_false() for part in parts(line)
             ):
                 raise ValueError(f"constraint {name[:20]!r} is not in the model")
-            self._put(number, line)
+            self.lines.put(number, line)
+        self.lines.first = count
 
     def _claim(self) -> tuple[Fraction | None, Fraction | None] | None:
         """Read what the file says that the optimum is."""
@@ -238,224 +212,13 @@ class _ViprReader:
 
     def _solution(self) -> tuple[str, Fraction | str]:
         """Read a solution; return its name, and its value or what it violates."""
-        name, point = next(self.words), self._terms(next(self.words))
+        name, point = next(self.words), self.lines.terms(next(self.words))
         for j, value in point.items():
             if self.integer[j] and value.denominator > 1:
                 return name, f"column {j}, which is integer"
         for what, line in self.constraints:
-            self._spend(1 + len(line.terms))
+            self.lines.spend(1 + len(line.terms))
             if not line.holds_at(point):
                 return name, what
-        return name, sum((a * point.get(j, 0) for j, a in self.objective.items()), Fraction(0))
-
-    def _best_bound(self, numbers: Iterable[int]) -> Fraction | None:
-        """Read the derivations and return the best bound of one; None if nothing is feasible."""
-        bounds = []
-        for number in numbers:
-            name = next(self.words)
-            try:
-                derived = self._derivation(number)
-            except ValueError as error:
-                raise ValueError(f"derivation {name[:20]!r}: {error}") from None
-            if not derived.assumed and (derived.is_false() or self._is_bound(derived)):
-                bounds.append(self._bound(derived))
-        if not bounds:
-            raise ValueError("proves nothing about the objective without assumptions")
-        known = [bound for bound in bounds if bound is not None]
-        return max(known) if len(known) == len(bounds) else None
-
-    def _is_bound(self, line: Line) -> bool:
-        """Return True if a line bounds the model's objective from below."""
-        return line.terms == self.objective and line.sense * self.direction >= 0
-
-    def _bound(self, line: Line) -> Fraction | None:
-        """Return the bound of a false line or one on the objective; None if nothing is feasible.
-
-        Both hold only where the objective is not above the cutoffs so far.
-        """
-        values = list(self.cutoffs)
-        if not line.is_false():
-            values.append(self.direction * line.side)
-        return min(values) if values else None
-
-    def _derivation(self, number: int) -> Line:
-        claimed = self._relation()
-        if next(self.words) != "{":
-            raise ValueError("a derivation without a reason")
-        rule = next(self.words)
-        if rule == "asm":
-            derived = claimed._replace(assumed=frozenset([number]))
-        elif rule == "sol":
-            if claimed.terms != self.objective or claimed.sense != -self.direction:
-                raise ValueError("`sol` is not about the objective")
-            self.cutoffs.append(self.direction * claimed.side)
-            derived = claimed
-        elif rule in ("lin", "rnd"):
-            derived = self._combined(claimed, rule == "rnd")
-        elif rule == "uns":
-            derived = self._either(claimed)
-        else:
-            raise ValueError(f"rule {rule[:20]!r}")
-        word = next(self.words)
-        if word != "}":
-            raise ValueError("a reason without an end")
-        while word == "}":  # an example of VIPR's closes a reason twice
-            word = next(self.words)
-        int(word)  # the last use
-        self._put(number, derived)
-        return derived
-
-    def _combined(self, claimed: Line, rounded: bool) -> Line:
-        word, weak = next(self.words), None
-        if word == "weak":
-            weak, word = self._named_bounds(), next(self.words)
-        used = self._completed(claimed) if word == "incomplete" else self._factors(int(word))
-        sense, side, terms = 0, Fraction(0), dict[int, Fraction]()
-        assumed: frozenset[int] = frozenset()
-        for number, factor in used:
-            line = self._line(number)
-            sign = line.sense if factor > 0 else -line.sense
-            if not factor:
-                continue
-            if sign and sense == -sign:
-                raise ValueError("a combination of both senses")
-            sense = sign or sense
-            self._spend(len(line.terms) + len(line.assumed))
-            assumed |= line.assumed
-            side = _short(side + factor * line.side)
-            for j, a in line.terms.items():
-                terms[j] = _short(terms.get(j, Fraction(0)) + factor * a)
-        if weak is not None:
-            if sense and sense != claimed.sense:
-                raise ValueError("a weakened combination of the other sense")
-            sense = claimed.sense
-            for j in set(terms) | set(claimed.terms):
-                gap = claimed.terms.get(j, Fraction(0)) - terms.get(j, Fraction(0))
-                if not gap:
-                    continue
-                # For `>=`, gap * x_j >= gap * (lower bound if gap > 0, upper if not) is added.
-                end = 0 if (gap > 0) == (sense > 0) else 1
-                value, more = weak.get((j, end)) or (self.bounds[j, end], frozenset())
-                side, assumed = side + gap * value, assumed | more
-                terms[j] = claimed.terms.get(j, Fraction(0))
-            if sense == 0:
-                raise ValueError("a weakened equation")
-        derived = Line(sense, side, {j: a for j, a in terms.items() if a}, assumed)
-        if rounded:
-            derived = self._rounded(derived)
-        if not derived.implies(claimed):
-            raise ValueError("a combination does not give what it says")
-        return claimed._replace(assumed=assumed)
-
-    def _factors(self, count: int) -> list[tuple[int, Fraction]]:
-        """Read constraints with their factors."""
-        return [(self.words.index(), self.words.number()) for _ in range(count)]
-
-    def _completed(self, claimed: Line) -> Sequence[tuple[int, Fraction]]:
-        """Read the constraints of a step without factors, and have these found."""
-        named = list[int]()
-        while (word := next(self.words)) != "}":
-            named.append(int(word))
-        self.words.put_back(word)
-        known = {n: self._line(n) for n in dict.fromkeys([*range(self.first), *named])}
-        self._spend(KEPT * sum(1 + len(line.terms) for line in known.values()))
-        found = self.complete and self.complete(claimed, known)
-        if not found:
-            raise ValueError(
-                "`incomplete` leaves its factors to a solver"
-                + (", which finds none" if self.complete else "; VIPR's `viprcomp` completes it")
-            )
-        self.completed += 1
-        return found
-
-    def _rounded(self, line: Line) -> Line:
-        if not line.sense or not all(
-            self.integer[j] and a.denominator == 1 for j, a in line.terms.items()
-        ):
-            raise ValueError("a rounding of what need not be an integer")
-        nearest: Callable[[Fraction], int] = math.ceil if line.sense > 0 else math.floor
-        return line._replace(side=Fraction(nearest(line.side)))
-
-    def _named_bounds(self) -> dict[tuple[int, int], tuple[Fraction, frozenset[int]]]:
-        """Read the bounds that a weakened combination names: `{ n (L|U column line value)* }`."""
-        found = {}
-        if next(self.words) != "{":
-            raise ValueError("`weak` without bounds")
-        for _ in range(self.words.index()):
-            end = 0 if next(self.words) == "L" else 1
-            j, line = self.columns[self.words.index()], self._line(self.words.index())
-            self.words.number()
-            bound = as_bound(line)
-            if bound is None or bound[0] != j or bound[1] == (-1 if end == 0 else 1):
-                raise ValueError("`weak` names a line that is no such bound")
-            found[j, end] = bound[2], line.assumed
-        if next(self.words) != "}":
-            raise ValueError("`weak` without an end")
-        return found
-
-    def _either(self, claimed: Line) -> Line:
-        one, left, other, right = [self.words.index() for _ in range(4)]
-        if not all(number in self.known for number in (one, left, other, right)):
-            raise ValueError("`uns` names a constraint that is not there before it")
-        below, above = self.known[left], self.known[right]
-        if below.sense == 1:
-            below, above = above, below
-        whole = all(self.integer[j] and a.denominator == 1 for j, a in below.terms.items())
-        if (
-            not whole
-            or (below.sense, above.sense) != (-1, 1)
-            or below.terms != above.terms
-            or below.side.denominator != 1
-            or above.side != below.side + 1
-        ):
-            raise ValueError("`uns` without a split")
-        if not (self.known[one].implies(claimed) and self.known[other].implies(claimed)):
-            raise ValueError("`uns` does not give what it says")
-        assumed = (self.known[one].assumed - {left}) | (self.known[other].assumed - {right})
-        return claimed._replace(assumed=assumed)
-
-    def _spend(self, steps: int) -> None:
-        """Count what a proof costs, so that a small file cannot keep the reader for ever."""
-        self.steps += steps
-        if self.steps > MOST_ENTRIES:
-            raise ValueError("takes longer than any honest proof")
-
-    def _put(self, number: int, line: Line) -> None:
-        self._spend(KEPT * len(line.assumed))
-        self.known[number] = line
-        bound = None if line.assumed else as_bound(line)
-        if bound is not None:
-            j, sense, value = bound
-            for end in {1: (0,), -1: (1,), 0: (0, 1)}[sense]:
-                old = self.bounds.get((j, end))
-                if old is None or (value > old if end == 0 else value < old):
-                    self.bounds[j, end] = value
-
-    def _relation(self) -> Line:
-        """Read a constraint after its name."""
-        sense, side, count = SIGNS[next(self.words)], self.words.number(), next(self.words)
-        return Line(sense, side, self._terms(count))
-
-    def _terms(self, count: str) -> Terms:
-        if count == "OBJ":
-            return self.objective
-        terms: Terms = {}
-        for _ in range(int(count)):
-            j = self.columns[self.words.index()]
-            if j in terms:
-                raise ValueError("a column twice in a constraint")
-            terms[j] = self.words.number()
-        return {j: a for j, a in terms.items() if a}
-
-    def _line(self, number: int) -> Line:
-        """Return a constraint by its number."""
-        if number not in self.known:
-            raise ValueError(f"names constraint {number}, which is not there before it")
-        return self.known[number]
-
-
-def _short(number: Fraction) -> Fraction:
-    """Return a number, unless sums have made its denominator very long."""
-    if number.denominator.bit_length() > MOST_BITS_OF_SUMS:
-        raise ValueError("numbers of too many digits")
-    return number
+        terms = self.lines.objective.items()
+        return name, sum((a * point.get(j, 0) for j, a in terms), Fraction(0))

@@ -106,7 +106,7 @@ def test_it_is_what_the_modules_are(written):
     ]
     assert len(here) > 100
     assert [node for node in there if node in set(here)] == here
-    for name in ("tree_kernel.py", "vipr_files/reader.py", "reading/mps.py", "reading/lp.py"):
+    for name in ("tree_kernel.py", "vipr_files/derivations.py", "reading/mps.py", "reading/lp.py"):
         source = source_of(name)
         for old, new in RENAMED.get(name, {}).items():
             source = source.replace(f" {old}", f" {new}").replace(f"[{old}", f"[{new}")

@@ -10,7 +10,7 @@ import pytest
 
 from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.tree_kernel import Rejected, proved
-from gadgetopt.proofs.vipr_files import reader
+from gadgetopt.proofs.vipr_files import derivations
 from gadgetopt.proofs.vipr_files.exact_mps import exact_mps
 from gadgetopt.proofs.vipr_files.reader import proved_by_vipr
 from gadgetopt.proofs.vipr_files.writer import vipr
@@ -344,7 +344,7 @@ def test_denominators_do_not_grow_with_the_lines_that_are_added():
 
 
 def test_assumptions_do_not_pile_up(monkeypatch):
-    monkeypatch.setattr(reader, "MOST_ENTRIES", 10**5)
+    monkeypatch.setattr(derivations, "MOST_ENTRIES", 10**5)
     count = 200
     asked = [f"a{k} G {k} 1 0 1 {{ asm }} -1" for k in range(count)]
     first = next(int(line.split()[1]) for line in FILE if line.startswith("CON"))
