@@ -1,5 +1,7 @@
 """Proofs of the optima of a folder of mixed-integer programs: seconds, leaves and gaps, as a table.
 
+No study measures proofs of files, where no method runs.
+
     python benchmarks/any_model.py [--within 10] [--times FILE] [--only NAME ...] [FOLDER]
 
 Each model file of the folder that is a mixed-integer program is solved by HiGHS on one thread in at
@@ -10,8 +12,6 @@ times are kept from run to run.
 
 A gap is relative to the optimum; that of the root is the part of the distance between the linear
 relaxation and the optimum that cuts close before the tree begins.
-
-It is no study, as it measures proofs of files, not methods.
 """
 
 from __future__ import annotations
