@@ -21,6 +21,7 @@ from gadgetopt.cli.options import (
     Plugins,
     Threads,
     TimeLimit,
+    Within,
     check_outputs,
     count,
     natural,
@@ -100,6 +101,7 @@ def compare(
         ),
     ] = None,
     certify: Certify = None,
+    within: Within = None,
     generated: Generated = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Repeat runs that the store holds.")

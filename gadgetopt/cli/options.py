@@ -116,6 +116,14 @@ Certify = Annotated[
         metavar="S|10x",
     ),
 ]
+Within = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        help="Let rows of a model file hold within this tolerance, in its solutions and bounds.",
+        metavar="1e-6",
+    ),
+]
 System = Annotated[
     str,
     typer.Argument(

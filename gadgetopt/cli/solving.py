@@ -20,6 +20,7 @@ from gadgetopt.cli.options import (
     Seed,
     Threads,
     TimeLimit,
+    Within,
     check_outputs,
     limits,
 )
@@ -58,6 +59,7 @@ def solve(
         typer.Option(help="Write the proof of the dual bound; `verify --bound` checks it again."),
     ] = None,
     certify: Certify = None,
+    within: Within = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
     plugin: Plugins = None,
     as_json: Json = False,
@@ -82,7 +84,7 @@ def solve(
     paths = find_instances([file])
     if len(paths) != 1:
         raise InputError(f"{file}: {len(paths)} instances, expected one (see `gadgetopt compare`)")
-    instance = read_instance(paths[0])
+    instance = read_instance(paths[0]).within(within or "0")
     system = instance.problem
     call = _call(instance, method)
     picture = None if plot is None else find_picture(system, None)
@@ -147,6 +149,7 @@ def verify(
             help="Certificate whose dual bound is checked again, without a solver.",
         ),
     ] = None,
+    within: Within = None,
     time_limit: TimeLimit = 600.0,
     memory_mb: Memory = None,
     plugin: Plugins = None,
@@ -158,11 +161,13 @@ def verify(
     """
     from gadgetopt.runs.engine.once import run_command
 
-    asked = (instance, solution, bound, as_json)
+    asked = (instance, solution, bound, as_json, within or "0")
     return run_command("gadgetopt.cli.solving:verify_here", asked, Limits(time_limit, 1, memory_mb))
 
 
-def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
+def verify_here(
+    instance: Path, solution: Path | None, bound: Path | None, as_json: bool, within: str = "0"
+) -> int:
     """Do the work of `verify`, in the process that this is called in."""
     from gadgetopt.reporting.views.values import aligned, evaluation_lines, proof_lines
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
@@ -172,7 +177,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
 
     if solution is None and bound is None:
         raise InputError("verify: neither a SOLUTION nor --bound CERTIFICATE is given")
-    document = read_instance(instance)
+    document = read_instance(instance).within(within)
     evaluation = None if solution is None else check(document, read_solution(solution, document))
     proved = None if bound is None else verify_bound(document, read_certificate(bound))
     objective = None if evaluation is None or not evaluation.feasible else evaluation.objective

@@ -42,6 +42,7 @@ _FIELDS = {
     "scheduler": "scheduler",
     "grace": "grace_s",
     "certify": "certify",
+    "within": "within",
 }
 _LIMITS = {
     "time_limit": "time_s",

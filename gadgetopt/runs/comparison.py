@@ -146,6 +146,7 @@ def compare(
     workers: int | None = None,
     grace_s: float | None = None,
     certify: str | None = None,
+    within: str | None = None,
     details: bool = True,
     on_result: Callable[[Result, int, int], None] | None = None,
     watch: Watch | None = None,
@@ -182,6 +183,9 @@ def compare(
         is stopped; default the larger of 5 s and a tenth of the limit.
     certify : str, optional
         Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
+    within : str, optional
+        A tolerance such as "1e-6" within which rows of model files may hold: the relaxed models are
+        solved, as instances of their own (`Document.within`).
     details : bool
         True if the results include their solutions, certificates and traces.
     on_result : callable, optional
@@ -217,7 +221,7 @@ def compare(
     watch = watch or Watch()
     with contextlib.ExitStack() as opened:
         opened.enter_context(plugged(plugins, functions))
-        runs = grid(paths, names, limits, seeds, first_seed)
+        runs = grid(paths, names, limits, seeds, first_seed, within or "0")
         watch.cannot_read(runs.unreadable)
         kept = opened.enter_context(Store(None if store is None else Path(store)))
         batch = Batch(runs, kept, grace_s, fresh, retry_errors, certify or "")

@@ -47,6 +47,7 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
     with plugged(study.plugins):
         documents, unreadable = read_instances(given_files(study))
         documents += [drawn for series in study.generate for drawn in documents_of(series)]
+        documents = [document.within(study.within or "0") for document in documents]
         runs = grid_over(documents, study.methods, limits, study.seeds, study.first_seed)
         calls = {task.key: (task.document.problem.name, task.spec) for task in runs}
     keys, stored = list(calls), set[str]()

@@ -79,8 +79,9 @@ def grid(
     limits: Limits | None = None,
     seeds: int = 1,
     first_seed: int = 0,
+    within: str = "0",
 ) -> Grid:
-    """Read the instances and return the grid over them.
+    """Read the instances and return the grid over them, relaxed by a tolerance.
 
     Raises
     ------
@@ -88,6 +89,7 @@ def grid(
         If a path, a single file or a method name is wrong, or a seed is too large for a store.
     """
     documents, unreadable = read_instances(find_instances(paths))
+    documents = [document.within(within) for document in documents]
     made = grid_over(documents, methods, limits, seeds, first_seed)
     return replace(made, unreadable=unreadable)
 

@@ -146,6 +146,8 @@ class Study(Data):
         is stopped.
     certify : str, optional
         Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
+    within : str, optional
+        A tolerance such as "1e-6" within which rows of model files may hold.
     limits : StudyLimits
         For each run.
     generate : tuple of Series
@@ -165,6 +167,7 @@ class Study(Data):
     scheduler: Text | None = None
     grace_s: PositiveFloat | None = None
     certify: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?x?$")] | None = None
+    within: Text | None = None
     limits: StudyLimits = StudyLimits()
     generate: tuple[Series, ...] = ()
     table: StudyTable | None = None
@@ -236,6 +239,7 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
             workers=study.workers,
             grace_s=study.grace_s,
             certify=study.certify,
+            within=study.within,
             **how,
         )
 

@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 
 PositiveInt = Annotated[int, Field(gt=0)]
@@ -114,6 +115,16 @@ class Data(BaseModel):
 
 class Instance(Data):
     """The data of one instance of a problem."""
+
+    def within(self, tolerance: Fraction) -> Instance:
+        """Return the instance whose rows may be violated by a tolerance.
+
+        Raises
+        ------
+        InputError
+            If its problem has no rows of its own, as all but the exact models of files.
+        """
+        raise InputError("has no rows that could hold within a tolerance; only model files have")
 
 
 class Solution(Data):

@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Literal, get_args
@@ -17,7 +18,8 @@ from pydantic import ValidationError
 from typing_extensions import TypeVar
 
 from gadgetopt.errors import InputError, warn
-from gadgetopt.system.data import Data, LpDuals, ModelProof
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.data import Data, Instance, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, Sense, resolved
 from gadgetopt.system.display import Displayed
 from gadgetopt.system.output import write_text
@@ -71,6 +73,39 @@ class Document(Displayed, Generic[Record_co]):
     def sense(self) -> Sense:
         """The sense of an instance."""
         return "max" if self.problem.sense == "max" else "min"
+
+    def within(self, tolerance: Fraction | str) -> Document[Any]:
+        """Return the instance that is relaxed by a tolerance: its rows hold within that.
+
+        Objectives and bounds are those of the relaxed model then; integers stay integers. The name
+        says so, as it is another instance.
+
+        Parameters
+        ----------
+        tolerance : Fraction or str
+            Such as "1e-6".
+
+        Raises
+        ------
+        InputError
+            If it is no number that is not negative, or the problem has no rows of its own.
+        """
+        try:
+            size = decimal_rational(float(tolerance)) if isinstance(tolerance, str) else tolerance
+        except (ValueError, OverflowError):
+            raise InputError(f"within: {tolerance!r} is no number") from None
+        if size < 0:
+            raise InputError(f"within: {tolerance} is negative")
+        if not size:
+            return self
+        if not isinstance(self.data, Instance):
+            raise InputError(f"within: {self.name!r} is a {self.kind}, expected an instance")
+        try:
+            data: Any = self.data.within(size)
+        except InputError as error:
+            raise InputError(f"{self.path or self.name}: {error}") from None
+        origin = {**self.origin, "within": str(size)}
+        return replace(self, data=data, name=f"{self.name} within {tolerance}", origin=origin)
 
     @cached_property
     def fingerprint(self) -> str:

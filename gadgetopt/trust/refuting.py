@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from gadgetopt.numbers.text import show, show_apart
 from gadgetopt.numbers.tolerance import refutes
@@ -70,10 +70,11 @@ def _decoded(formulation: Formulation, instance: Any, values: Sequence[Fraction]
     from gadgetopt.solvers.formulations.building import built
     from gadgetopt.solvers.standard_form import compile_model, load_values
 
-    assert formulation.decode is not None
+    decode = cast("Callable[..., Solution]", formulation.decode)
+    if formulation.form is not None:
+        return decode(values, instance)
     model = built(formulation, instance)
     form = compile_model(model)
     load_values(form, as_doubles(values))
     keep_exact_values(model, form, values)
-    decoded: Solution = formulation.decode(model, instance)
-    return decoded
+    return decode(model, instance)

@@ -17,6 +17,7 @@ from gadgetopt.proofs.files import packed, unpacked
 from gadgetopt.proofs.model import Model, lines, parsed
 from gadgetopt.proofs.reading.decimals import exact
 from gadgetopt.proofs.reading.draft import NamedModel
+from gadgetopt.proofs.within import within
 from gadgetopt.system.data import Instance, Rational, Solution
 from gadgetopt.system.declaration import Sense
 
@@ -80,6 +81,11 @@ class MipInstance(Instance):
     def named(self) -> NamedModel:
         """The exact model with its names."""
         return NamedModel(self.exact, list(self.columns), list(self.rows), [])
+
+    def within(self, tolerance: Fraction) -> MipInstance:
+        """Return the instance whose rows and bounds of continuous columns may be off by so much."""
+        relaxed = within(self.exact, tolerance)
+        return self.of(NamedModel(relaxed, list(self.columns), list(self.rows), []))
 
     def identity(self) -> bytes:
         """Return a digest of the model that orders columns and rows by their names.
