@@ -133,7 +133,7 @@ def test_what_is_drawn_is_what_the_page_holds(shown, page):
         "return Object.fromEntries([...document.querySelectorAll('.plot')].map((plot) => ["
         "plot.dataset.figure, plot.data.map((t) => ({x: [...t.x], y: [...t.y], name: t.name}))]))"
     )
-    assert len(drawn) == 11  # no method proves optimality for sjf_bco here
+    assert len(drawn) == 12  # no method proves optimality for sjf_bco here, or has a bound
     for name, traces in drawn.items():
         variant = unpacked(page, f"spec-{name}")["variants"][0]
         held = [{key: trace[key] for key in ("x", "y", "name")} for trace in variant["traces"]]
