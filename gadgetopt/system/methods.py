@@ -75,6 +75,7 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
         run=_solve_formulation(problem, formulation, backend),
         formulation=formulation.name,
         backend=backend,
+        stochastic=formulation.form is not None,  # a seed is an order of its rows and columns
         read_options=Reference("gadgetopt.solvers", "formulations.options:read_options"),
         origin=formulation.origin,
     )

@@ -14,6 +14,7 @@ from gadgetopt.solvers import seed_of, solve_arrays, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_in_model
 from gadgetopt.solvers.formulations.building import built, compiled
 from gadgetopt.solvers.formulations.measures import measures
+from gadgetopt.solvers.formulations.permutation import is_of_seed_0, permuted
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.data import Instance, LpDuals, Solution
 from gadgetopt.system.declaration import Formulation, Problem, integral
@@ -26,6 +27,8 @@ from gadgetopt.system.result import (
 
 if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
+
+    from gadgetopt.solvers.standard_form import StandardForm
 
 
 def solve_formulation(
@@ -57,7 +60,7 @@ def solve_formulation(
     if clock.expired:  # where there is no alarm
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
     if form is not None:
-        solved = solve_arrays(form, backend, clock.limits(), seed_of(rng), options)
+        solved = _solved_in_some_order(form, backend, clock, rng, options)
     else:
         solved = solve_model(model, backend, clock.limits(), seed_of(rng), options=options)
     # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
@@ -99,6 +102,21 @@ def solve_formulation(
         outcome.notes = {**outcome.notes, "remark": remark}
     outcome.solved = solved
     return outcome
+
+
+def _solved_in_some_order(
+    form: StandardForm,
+    backend: str,
+    clock: Clock,
+    rng: np.random.Generator,
+    options: Mapping[str, Any] | None,
+) -> SolverOutcome:
+    """Solve a model; a seed other than 0 changes the places of its rows and columns first."""
+    if is_of_seed_0(rng):
+        return solve_arrays(form, backend, clock.limits(), seed_of(rng), options)
+    with clock.phase("build"):
+        order = permuted(form, rng)
+    return order.undone(solve_arrays(order.form, backend, clock.limits(), seed_of(rng), options))
 
 
 def _decision(
