@@ -1,5 +1,7 @@
 """What is known exactly of a folder of model files: points, bounds, and that there are none.
 
+No study proves what is claimed of files that belong to no system.
+
     python benchmarks/any_model_claims.py [--backend highs] [--solver 10] [--within 5] [FOLDER]
 
 Each file that is read is solved in at most `--solver` seconds. Then the claim is proved in at most
