@@ -14,6 +14,8 @@ import_(format, files, ...)
     Convert real data into instances; the `Imported` list has a report.
 solve(instance, method, time_limit, ...)
     Run a method on an instance within `Limits`; return a `Result`, which has a `Status`.
+prove(instance, certify)
+    Solve an instance, or a Pyomo model, and prove its bound; the proof has `bound` and `write`.
 verify(instance, solution)
     Evaluate a solution of an instance, whoever made it; return an `Evaluation`.
 plot(instance, solution)
@@ -84,6 +86,7 @@ _HOME = {
     "load_plugin": "system.plugins",
     "method": "system.declaring",
     "problem": "system.registry",
+    "prove": "api.proving",
     "problems": "system.registry",
     "ratios": "api.running",
     "read": "system.files",
@@ -123,6 +126,7 @@ __all__ = [
     "plot",
     "problem",
     "problems",
+    "prove",
     "ratios",
     "read",
     "show",
@@ -139,6 +143,7 @@ if TYPE_CHECKING:
     from gadgetopt.api.comparison import Comparison
     from gadgetopt.api.looking import plot, show
     from gadgetopt.api.making import Imported, export, generate, import_
+    from gadgetopt.api.proving import prove
     from gadgetopt.api.running import compare, ratios, solve, verify
     from gadgetopt.errors import BoundRefuted, InputError
     from gadgetopt.reporting.formulations import formulations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.system.data import Certificate, Solution
 from gadgetopt.system.declaration import resolved
 from gadgetopt.system.files import Document, read_certificate, read_instance, read_solution
+from gadgetopt.system.reading.suffixes import imported_object
 from gadgetopt.system.result import Evaluation, Limits, Result
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def solve(
-    instance: Document[Any] | Path | str,
+    instance: Any,
     method: MethodCall | str | Callable[..., Any] | None = None,
     limits: Limits | None = None,
     seed: int = 0,
@@ -39,7 +40,8 @@ def solve(
 
     Parameters
     ----------
-    instance : Document or path
+    instance : Document, path or Pyomo model
+        A linear Pyomo model is an instance of `mip`.
     method : str or callable, optional
         `name` or `name:key=value:...`, or a function of yours, as `gadgetopt.method` takes it;
         default the system's own.
@@ -91,7 +93,7 @@ def solve(
 
 
 def verify(
-    instance: Document[Any] | Path | str,
+    instance: Any,
     solution: Document[Any] | Result | Solution | Path | str,
     certificate: Document[Any] | Certificate | Path | str | None = None,
 ) -> Evaluation:
@@ -126,8 +128,10 @@ def verify(
     return check(document, as_solution(document, solution), proof)
 
 
-def as_instance(given: Document[Any] | Path | str) -> Document[Any]:
-    """Return an instance that is given as a document or as a file.
+def as_instance(given: Any, name: str = "model") -> Document[Any]:
+    """Return an instance that is given as a document, as a file, or as a Pyomo model.
+
+    A model becomes an instance of this name.
 
     Raises
     ------
@@ -142,7 +146,10 @@ def as_instance(given: Document[Any] | Path | str) -> Document[Any]:
     if isinstance(given, Path | str):
         return read_instance(given)
     if not isinstance(given, Document):
-        what = "what `gadgetopt.read` returns, or a path"
+        found = imported_object(given, name)
+        if found is not None:
+            return Document(found.problem, "instance", found.name, found.data, found.origin)
+        what = "what `gadgetopt.read` returns, a path, or a Pyomo model"
         raise InputError(f"instance: is of type {type(given).__name__}, expected {what}")
     if given.kind != "instance":
         raise InputError(f"instance: {given.name!r} is of kind {given.kind!r}, expected 'instance'")
@@ -232,7 +239,7 @@ def limits_of(
 
 
 def compare(
-    paths: Path | str | Iterable[Document[Any] | Path | str],
+    paths: Path | str | Iterable[Document[Any] | Path | str] | Mapping[str, Any],
     methods: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] = (),
     *,
     plugins: Iterable[Path | str] = (),
@@ -259,8 +266,9 @@ def compare(
 
     Parameters
     ----------
-    paths : path, or iterable of paths and Documents
-        Instance files, directories or globs; instances as `read` and `generate` return them.
+    paths : path, iterable of paths, Documents and Pyomo models, or mapping
+        Instance files, directories or globs; instances as `read` and `generate` return them; or any
+        of these and linear Pyomo models by the names that they have in the table.
     methods : str, callable or sequence of them
         Names, kinds, "all", or "default", what each system declares as its main comparison and what
         an empty sequence means; or functions of yours, as `gadgetopt.method` takes them. They, too,
@@ -338,7 +346,7 @@ def compare(
     with watching(watch, progress, new=store is None) as shown:
         told = shown or Watch()
         entries = run(
-            _files([paths] if isinstance(paths, Path | str) else paths, scratch.folder),
+            _files(_several(paths), scratch.folder),
             (methods,) if isinstance(methods, str) or callable(methods) else methods,
             plugins=plugins,
             limits=within,
@@ -358,7 +366,15 @@ def compare(
     return Comparison(entries, kept, scratch if store is None else None, told.unreadable)
 
 
-def _files(given: Iterable[Document[Any] | Path | str], folder: Path) -> list[Path | str]:
+def _several(given: Any) -> Iterable[Any]:
+    """Return what is given, one or several or by name, as several."""
+    if isinstance(given, Mapping):
+        return [replace(as_instance(one, name), name=name) for name, one in given.items()]
+    several = isinstance(given, Iterable) and not isinstance(given, Path | str | Document)
+    return given if several else [given]
+
+
+def _files(given: Iterable[Any], folder: Path) -> list[Path | str]:
     """Return paths of instances; those that are at hand only are written to a folder."""
     from gadgetopt.system.files import write
 

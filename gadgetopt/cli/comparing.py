@@ -57,6 +57,8 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
+            "--methods",
+            "-m",
             help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas.",
             autocompletion=method_lists,
         ),

@@ -42,7 +42,10 @@ def solve(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Name, or name:parameter=value; see `list`.", autocompletion=method_names
+            "--method",
+            "-m",
+            help="Name, or name:parameter=value; see `list`.",
+            autocompletion=method_names,
         ),
     ] = None,
     time_limit: TimeLimit = None,

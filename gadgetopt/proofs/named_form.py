@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from scipy.sparse import csr_array
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.solvers.exact_form import ExactParts, ExactRow, Side
+from gadgetopt.solvers.exact_form import ExactParts, ExactReader, ExactRow, Side
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact
 from gadgetopt.solvers.standard_form import Named, StandardForm
 from gadgetopt.system.declaration import Sense
@@ -61,6 +63,27 @@ def form_of(model: Model, columns: Sequence[str], rows: Sequence[str]) -> Standa
             col_upper={j: x for j, x in enumerate(model.upper) if x is not None},
         ),
     )
+
+
+def named_model(form: StandardForm) -> NamedModel:
+    """Return the exact model of a form with the names of its columns and rows.
+
+    Raises
+    ------
+    ModelRefused
+        If a number is known only as a double that may have been rounded.
+    """
+    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.reading.draft import NamedModel
+
+    reader = ExactReader(form)
+    for i, row in enumerate(map(reader.row, range(len(form.rows)))):
+        if any(isinstance(side, float) and math.isfinite(side) for side in (row.lower, row.upper)):
+            raise ModelRefused(f"{form.rows[i].name}: a side has too many digits for a double")
+    for j in range(len(form.columns)):
+        reader.bounds(j)
+    names = [str(column.name) for column in form.columns]
+    return NamedModel(exact_model(form), names, [str(row.name) for row in form.rows], [])
 
 
 def _is_plain(row: Row) -> bool:

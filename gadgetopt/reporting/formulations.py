@@ -13,6 +13,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaration import Formulation, Problem
 from gadgetopt.system.files import Document, read_instance
 from gadgetopt.system.methods import MethodCall, find_formulation, formulation_method
+from gadgetopt.system.reading.suffixes import imported_object
 from gadgetopt.system.result import Limits, Result
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ SOLVE_KEYS = (
 
 
 def formulations(
-    instance: Document[Any] | Path | str,
+    instance: Any,
     names: Sequence[str] = (),
     *,
     solve: bool = False,
@@ -63,7 +64,8 @@ def formulations(
 
     Parameters
     ----------
-    instance : Document or path
+    instance : Document, path, Pyomo model, or mapping
+        A mapping has several models of one's own by name, whose rows stand together.
     names : sequence of str
         Formulations; default all of the system.
     solve : bool
@@ -99,20 +101,37 @@ def formulations(
 
     from gadgetopt.trust.run import solve as run
 
-    document = instance if isinstance(instance, Document) else read_instance(instance)
     limits = Limits(time_limit, threads)
     rows = []
-    for formulation in chosen(document.problem, names):
-        row = model_row(document, formulation, limits)
-        if not solve:
-            rows.append(row)
-            continue
-        for call in calls(document.problem, formulation):
-            result = run(document, call, limits, seed)
-            if result.limit_hit == "interrupted":
-                raise KeyboardInterrupt
-            rows.append(solved_row(row, result))
+    for own, document in _documents(instance):
+        for formulation in chosen(document.problem, names):
+            row = model_row(document, formulation, limits)
+            row["formulation"] = own or row["formulation"]
+            if not solve:
+                rows.append(row)
+                continue
+            for call in calls(document.problem, formulation):
+                result = run(document, call, limits, seed)
+                if result.limit_hit == "interrupted":
+                    raise KeyboardInterrupt
+                rows.append(solved_row(row, result))
     return pd.DataFrame(rows, columns=columns(solve))
+
+
+def _documents(given: Any) -> list[tuple[str, Document[Any]]]:
+    """Return the instances that are given, those of a mapping with their names."""
+    if isinstance(given, Mapping):
+        return [(name, _document(one, name)) for name, one in given.items()]
+    return [("", _document(given, "model"))]
+
+
+def _document(given: Any, name: str) -> Document[Any]:
+    if isinstance(given, Document):
+        return given
+    found = None if isinstance(given, Path | str) else imported_object(given, name)
+    if found is None:
+        return read_instance(given)
+    return Document(found.problem, "instance", name, found.data, found.origin)
 
 
 def chosen(problem: Problem, names: Sequence[str]) -> list[Formulation]:
@@ -158,9 +177,13 @@ def model_row(document: Document[Any], formulation: Formulation, limits: Limits)
     }
     try:
         with ended_after(clock.left_s):
-            model = built(formulation, document.data)
-            form = compiled(model)
-            size = size_of_model(model) if form is None else size_of_form(form)
+            if formulation.form is not None:
+                form = formulation.form(document.data)
+                size = size_of_form(form)
+            else:
+                model = built(formulation, document.data)
+                form = compiled(model)
+                size = size_of_model(model) if form is None else size_of_form(form)
     except TimeUp:
         return {**row, "note": f"building it took more than {limits.time_s:g} s"}
     except (ModelRefused, InputError) as error:

@@ -134,7 +134,8 @@ class Importer(Part):
 
     `help` explains options that are not obvious; `list SYSTEM --all` prints it. A file whose name
     ends in one of `suffixes`, such as ".mps", packed or not, is an instance as it stands: it is
-    read with the defaults wherever a file of an instance is taken.
+    read with the defaults wherever a file of an instance is taken. So is, in Python, an object of
+    one of the packages `objects`, such as "pyomo", which `read` is given in place of a file.
     """
 
     format: str = field(kw_only=False)
@@ -144,6 +145,7 @@ class Importer(Part):
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     help: Mapping[str, str] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -478,11 +480,14 @@ class Problem(Checked, Displayed):
                     f"{self._label}: {name}: missing, expected it or a package that has it"
                 )
 
-    def suffixes(self) -> dict[str, str]:
-        """Return the suffixes of files that are instances, each with its importer's format."""
+    def claims(self) -> dict[str, str]:
+        """Return suffixes of files, and packages of objects, that are instances as they stand.
+
+        Each has the format of its importer.
+        """
         known = "importers" in self.__dict__
         importers = self.importers if known else _claimants_of(self.package)
-        return {suffix: i.format for i in importers for suffix in i.suffixes}
+        return {claim: i.format for i in importers for claim in (*i.suffixes, *i.objects)}
 
     @property
     def verb(self) -> str:

@@ -390,13 +390,14 @@ def importer(
     options: Any = None,
     help: Mapping[str, str] | None = None,  # noqa: A002
     suffixes: tuple[str, ...] = (),
+    objects: tuple[str, ...] = (),
 ) -> Declaration:
     """Declare a function `(files, rng, **options)` as an importer of real data.
 
     `options` is the pydantic model that a function with `**options` checks them with; its fields
     are the parameters. `help` explains those that are not obvious. Files whose names end in one of
     `suffixes`, such as ".mps", are instances wherever one is taken; such a function makes one
-    instance of one file.
+    instance of one file. `objects` names packages whose objects it takes in place of files.
     """
     model = getattr(options, "model_fields", None)
     if model is not None:

@@ -26,7 +26,7 @@ from gadgetopt.system.output import write_text
 from gadgetopt.system.printable import printable_line
 from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.reading.points import POINTS, read_values
-from gadgetopt.system.reading.suffixes import claimed_suffixes, imported, suffix_of
+from gadgetopt.system.reading.suffixes import claims_of_all, imported, suffix_of
 from gadgetopt.system.registry import problem, problem_names
 
 #: The version of the envelope of files; others are refused.
@@ -318,7 +318,7 @@ def _matches(path: Path) -> list[Path]:
 def _instances_in(folder: Path) -> list[Path]:
     found: list[Path] = []
     foreign: list[Path] = []
-    claimed = claimed_suffixes()
+    claimed = claims_of_all()
     for path in sorted(p for p in folder.rglob("*.*") if p.is_file()):
         if suffix_of(path) in claimed:
             found.append(path)

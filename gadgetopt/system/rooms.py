@@ -56,6 +56,10 @@ FIRST_PRESETS = ("quickstart", "paper")
 _DECORATED = re.compile(rf"^@(?:gadgetopt\.)?(?:{'|'.join(DECORATORS)})\(", re.MULTILINE)
 
 
+#: What importers say that claim files or objects.
+_CLAIMS = re.compile(r"\b(suffixes|objects)=")
+
+
 def parts_of(package: str) -> dict[str, tuple[Part, ...]]:
     """Return the parts that the files of a package declare, by the fields of a problem.
 
@@ -75,15 +79,14 @@ def parts_of(package: str) -> dict[str, tuple[Part, ...]]:
 
 
 def claimants_of(package: str) -> list[Importer]:
-    """Return the importers of a package that claim suffixes of files.
+    """Return the importers of a package that claim suffixes of files, or objects.
 
-    Only files of `data/importers`, or of a package that is one file, which mention suffixes are
-    parsed.
+    Only files of `data/importers`, or of a package that is one file, which mention them are parsed.
     """
     top = _top(package)
     rooms = (source(f"{package}.{room}") for room in ("data.importers", "importers"))
     files = [f for room in (*rooms, None if top.folders else top) if room for f in _files(room)]
-    parts = [part for f in files if "suffixes=" in f.text for part in _declared(f)]
+    parts = [part for f in files if _CLAIMS.search(f.text) for part in _declared(f)]
     return [part for part in parts if isinstance(part, Importer)]
 
 

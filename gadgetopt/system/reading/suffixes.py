@@ -54,18 +54,34 @@ def imported(path: Path) -> Imported | None:
         If the importer cannot read it.
     """
     suffix = suffix_of(path)
-    place = None if suffix == ".json" else claimed_suffixes().get(suffix)
+    place = None if suffix == ".json" else claims_of_all().get(suffix)
     if place is None:
         return None
+    return _read(path, place, str(path))
+
+
+def imported_object(given: Any, name: str) -> Imported | None:
+    """Return the instance that an object of a claimed package is, None for another object.
+
+    Raises
+    ------
+    InputError
+        If the importer cannot read it.
+    """
+    place = claims_of_all().get(type(given).__module__.partition(".")[0])
+    return None if place is None else _read(given, place, name)._replace(name=name)
+
+
+def _read(given: Any, place: tuple[str, str], what: str) -> Imported:
     import numpy as np
 
     declared, importer = problem(place[0]), _importer(*place)
-    outcome = importer.read([path], np.random.default_rng(0), **importer.parameters)
+    outcome = importer.read([given], np.random.default_rng(0), **importer.parameters)
     if len(outcome.instances) != 1:
-        raise InputError(f"{path}: {len(outcome.instances)} instances, expected one")
+        raise InputError(f"{what}: {len(outcome.instances)} instances, expected one")
     ((own, data),) = outcome.instances
     origin = {**outcome.origin, **outcome.origin_of.get(own, {})}
-    return Imported(declared, name_of(path), data, origin)
+    return Imported(declared, own, data, origin)
 
 
 def name_of(path: Path) -> str:
@@ -78,15 +94,15 @@ def _importer(system: str, form: str) -> Importer:
     return next(i for i in problem(system).importers if i.format == form)
 
 
-def claimed_suffixes() -> dict[str, tuple[str, str]]:
-    """Return the suffixes that importers claim: each with a system's name and its format.
+def claims_of_all() -> dict[str, tuple[str, str]]:
+    """Return the suffixes and packages that importers claim, with a system's name and a format.
 
     Where two systems claim one, it is the first one's in the alphabet.
     """
     found: dict[str, tuple[str, str]] = {}
     for name in problem_names():
         try:
-            claims = problem(name).suffixes()
+            claims = problem(name).claims()
         except InputError:  # a declaration that cannot be loaded, which is told elsewhere
             continue
         for suffix, form in claims.items():

@@ -29,7 +29,7 @@ from ..instance import MipInstance, MipSolution, solution_of
 @formulation(
     model_class="MILP",
     equations="(M1)-(M3)",
-    backends=("highs", "cpsat", "scip", "gurobi"),
+    backends=("highs", "cpsat", "scip"),
     form="form",
 )
 def build(instance: MipInstance) -> pyo.ConcreteModel:

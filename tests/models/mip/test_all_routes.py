@@ -4,9 +4,11 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
 import gadgetopt
+from gadgetopt.errors import InputError
 from gadgetopt.models.mip.data.generate import presets
 from gadgetopt.models.mip.evaluate import evaluate
 from gadgetopt.models.mip.formulations.model import build
@@ -84,6 +86,39 @@ def test_arrays_and_the_pyomo_model_are_the_same_exact_model(seed):
     arrays = exact_model(standard_form(instance.named))
     assert arrays == instance.exact._replace(offset=Fraction(instance.exact.offset))
     assert exact_model(compile_model(build(instance))) == arrays
+
+
+def pyomo_model(strong):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(3), domain=pyo.Binary)
+    m.y = pyo.Var(bounds=(0, None))
+    m.room = pyo.Constraint(expr=m.y >= 0.1 * sum(m.x.values()))
+    m.two = pyo.Constraint(expr=sum(m.x.values()) >= (2 if strong else 1.5))
+    m.cost = pyo.Objective(expr=m.y + sum(m.x.values()))
+    return m
+
+
+def test_a_pyomo_model_is_an_instance_wherever_one_is_taken(tmp_path):
+    weak, strong = pyomo_model(strong=False), pyomo_model(strong=True)
+    assert gadgetopt.solve(weak).objective == Fraction(11, 5)
+    proof = gadgetopt.prove(weak, certify="20")
+    proof.write(tmp_path / "proof.json")
+    assert proof.bound == Fraction(11, 5)
+    again = gadgetopt.solve(weak, "feasibility_pump")
+    assert gadgetopt.verify(weak, again, tmp_path / "proof.json").feasible
+    table = gadgetopt.compare({"weak": weak, "strong": strong}, "highs", workers=0)
+    assert [e.result.instance for e in table] == ["weak", "strong"]
+    bounds = gadgetopt.formulations({"weak": weak, "strong": strong})
+    assert bounds.lp_bound.tolist() == pytest.approx([1.65, 2.2])
+
+
+def test_a_number_that_is_only_a_rounded_double_is_refused():
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(bounds=(0, 9))
+    model.row = pyo.Constraint(expr=model.x <= 1e300)
+    model.cost = pyo.Objective(expr=-model.x)
+    with pytest.raises(InputError, match="row: a side has too many digits for a double"):
+        gadgetopt.solve(model)
 
 
 @pytest.mark.parametrize("preset", ["paper", "fixed_charge", "lot_sizing"])
