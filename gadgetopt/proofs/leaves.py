@@ -41,12 +41,14 @@ class Leaves:
 
     box: Box
     form: Form
-    low: Floats
-    high: Floats
 
     def __post_init__(self) -> None:
-        columns, rows = len(self.box.lower), self.box.rows
-        self._estimates = Estimates(self.form, columns, rows, DIGITS)
+        lower, upper = self.box.lower, self.box.upper
+        self.low: Floats = np.array([-np.inf if x is None else float(x) for x in lower])
+        self.high: Floats = np.array([np.inf if x is None else float(x) for x in upper])
+        # The first leaf is made by trying: most trees are one leaf.
+        self._is_first = True
+        self._estimates: Estimates | None = None
 
     def bounding(
         self, rows: Sequence[Dual], splits: Sequence[Dual], need: Fraction
@@ -67,7 +69,7 @@ class Leaves:
             near: Bools = np.isfinite(proved) & (proved >= most - NEAR_BEST * abs(most))
             return near
 
-        for k in self._digits(rows, splits, as_good):
+        for k in [] if self._is_first else self._digits(rows, splits, as_good):
             made = leaf_of(self.box, self.form, k, 1, rows, splits)
             if made is not None and made[1] is not None:
                 return made[0], made[1]
@@ -92,6 +94,11 @@ class Leaves:
         q: int = 1,
     ) -> list[int]:
         """Return numbers of digits with which duals seem to prove enough, those worth trying."""
+        if self._is_first:
+            self._is_first = False
+            return list(DIGITS)
+        if self._estimates is None:
+            self._estimates = Estimates(self.form, len(self.low), self.box.rows, DIGITS)
         of_splits = [(self.box.splits[t], y) for t, y in splits]
         for whole in (np.rint, np.trunc):
             proved = self._estimates.proved(self.low, self.high, rows, of_splits, q, whole)

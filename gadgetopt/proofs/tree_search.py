@@ -77,8 +77,7 @@ class TreeSearch:
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
-        low_high = np.array([ends(self.box, j) for j in range(len(model.integer))]).reshape(-1, 2)
-        self.of_duals = Leaves(self.box, self.form, *low_high.T.copy())
+        self.of_duals = Leaves(self.box, self.form)
         self._exact = ExactLeaves(self)
         self._offer = offer
         self.path: list[Node] = []

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-import numpy as np
-
-from gadgetopt.proofs.branching import ends
 from gadgetopt.proofs.leaves import DIGITS, Leaves, leaf_of
 from gadgetopt.proofs.tree_kernel import Box, proved
 
@@ -16,8 +13,9 @@ from . import small_models
 
 def leaves_of(model):
     box = Box(model, list(model.rows))
-    low_high = np.array([ends(box, j) for j in range(len(model.integer))])
-    return box, Leaves(box, model.costs, *low_high.T.copy())
+    leaves = Leaves(box, model.costs)
+    leaves.infeasible([], [])  # the first leaf is made by trying
+    return box, leaves
 
 
 def test_a_leaf_has_the_fewest_digits_that_prove_what_is_needed():
