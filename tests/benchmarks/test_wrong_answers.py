@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import re
 import time
@@ -9,8 +10,11 @@ from fractions import Fraction
 
 import pytest
 
+import gadgetopt
 from gadgetopt.proofs.checker.verdict import check
 from gadgetopt.proofs.reading.model_files import read_model
+from gadgetopt.system.result import Voucher
+from gadgetopt.trust.certifying import certify
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,34 @@ def test_todays_highs_is_not_refuted(script, cases, name):
 )
 def test_a_wrong_answer_is_refuted(script, cases, name, status, value, said):
     assert script.judged(cases[name], script.Said(status, value)) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "claimed"),
+    [
+        ("crates", "28"),
+        ("shifts", "21"),
+        ("ration", "150.02"),
+        ("one_oven", "5400"),
+        ("bonus", "15"),
+    ],
+)
+def test_what_highs_1_14_claimed_is_refuted_by_certify(script, cases, name, claimed):
+    """As `gadgetopt compare --certify` does where that version is installed."""
+    document = gadgetopt.read(cases[name].path)
+    result = gadgetopt.solve(document, "model@highs", time_limit=20)
+    assert (result.status, result.objective) == ("optimal", Fraction(cases[name].optimum))
+    worse = dataclasses.replace(
+        result,
+        objective=Fraction(claimed),
+        bound=Fraction(claimed),
+        bound_voucher=Voucher.SOLVER,
+        certificate=None,
+    )
+    refuted = certify(document, worse, 60.0)
+    assert refuted.status == "error"
+    assert refuted.evaluation.objective == result.objective
+    assert f"claimed optimum {claimed}, but the search for a proof found" in refuted.reason
 
 
 def test_a_wrong_proof_or_point_is_a_fault(script, cases):
