@@ -107,6 +107,19 @@ class SolverOutcome:
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return what was found in a few lines, without the arrays."""
+        solve_s = sum(self.phases_s.values())
+        told = {
+            "status": str(self.status),
+            "objective": self.objective,
+            "bound": self.bound,
+            "limit": self.limit_hit,
+            "reason": self.reason,
+            "time": f"{solve_s:.3g} s",
+        }
+        return "\n".join(f"{name:<9}  {x}" for name, x in told.items() if x is not None)
+
     def measures(self, bound_of: Callable[[Number], Number] = lambda x: x) -> dict[str, Any]:
         """Return bounds of the relaxation and counts of the search, as far as they are known.
 

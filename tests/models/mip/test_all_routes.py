@@ -16,6 +16,7 @@ from gadgetopt.models.mip.instance import MipInstance, MipSolution
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.named_form import standard_form
 from gadgetopt.proofs.reading.draft import Draft, DraftRow
+from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
@@ -110,6 +111,12 @@ def test_a_pyomo_model_is_an_instance_wherever_one_is_taken(tmp_path):
     assert [e.result.instance for e in table] == ["weak", "strong"]
     bounds = gadgetopt.formulations({"weak": weak, "strong": strong})
     assert bounds.lp_bound.tolist() == pytest.approx([1.65, 2.2])
+
+
+def test_an_outcome_is_printed_in_a_few_lines():
+    printed = str(solve_model(pyomo_model(strong=True))).splitlines()
+    assert printed[:2] == ["status     optimal", "objective  11/5"]
+    assert len(printed) <= 6
 
 
 def test_a_number_that_is_only_a_rounded_double_is_refused():
