@@ -130,7 +130,7 @@ def missing_kinds(problem, certificates):
     """Return the kinds of a system's certificates that none of some is of."""
     record = resolved(problem.certificate_type)
     shown = set()
-    for data in certificates:
+    for data in certificates if record is not None else ():
         with contextlib.suppress(InputError):
             shown |= shown_kinds(validate(record, data, "proof.json"))
     return declared_kinds(problem) - shown
