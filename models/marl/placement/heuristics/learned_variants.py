@@ -94,14 +94,21 @@ def learned_lookahead(
         As of `learned`.
     lookahead : int
         Of so many likeliest choices of a task, at least 1, the one is taken after which the policy
-        ends best.
+        ends best. If time is up before all are placed, the placement is that of `learned`.
     """
     if lookahead < 1:
         raise InputError(f"lookahead: {lookahead}, expected at least 1")
     clock = Clock(limits)
     schedulers = Schedulers.of(instance, policy, agents)
-    occupancy, missing = schedulers.placed(_Lookahead(schedulers, lookahead, clock), clock)
-    return outcome_of(None if missing is not None else occupancy, missing, clock)
+    first, missing = schedulers.placed(likeliest, clock)
+    best = None if missing is not None else first
+    if not clock.expired:
+        found, unplaced = schedulers.placed(_Lookahead(schedulers, lookahead, clock), clock)
+        if unplaced is None:
+            best = found
+        elif best is None:
+            missing = unplaced
+    return outcome_of(best, missing, clock)
 
 
 class _Lookahead:
@@ -121,6 +128,6 @@ class _Lookahead:
     def _end_s(self, choice: int) -> float:
         by = self.schedulers
         path = [*self.path, choice]
-        occupancy = after(by.instance, by.fabric, by.scorer, by.order, path)
+        occupancy = after(by.instance, by.fabric, by.scorer, by.order, path, self.clock)
         # A job without room is worse than any that is slow.
         return occupancy.total() if all(occupancy.servers_of) else np.inf

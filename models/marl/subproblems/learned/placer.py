@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.search.clock import Clock
 
 from ..cluster import ClusterInstance
 from ..occupancy import Occupancy
@@ -148,11 +149,21 @@ class _After(LearnedPlacer):
 
 
 def after(
-    instance: ClusterInstance, fabric: Fabric, scorer: Scorer, order: Order, path: Sequence[int]
+    instance: ClusterInstance,
+    fabric: Fabric,
+    scorer: Scorer,
+    order: Order,
+    path: Sequence[int],
+    clock: Clock | None = None,
 ) -> Occupancy:
-    """Return what a policy makes of an empty cluster after the first choices, see `Decision`."""
+    """Return what a policy makes of an empty cluster after the first choices, see `Decision`.
+
+    Jobs that are left when a clock's time is up are not placed.
+    """
     occupancy = Occupancy(instance)
     placer = _After(occupancy, fabric, scorer, path)
     for j in in_order(instance, order):
+        if clock is not None and clock.expired:
+            break
         placer.place(j)
     return occupancy

@@ -8,6 +8,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.models.marl.placement.algorithms.learned import learned
 from gadgetopt.models.marl.placement.data.generate.presets import leaf_spine
 from gadgetopt.models.marl.placement.evaluate import evaluate
+from gadgetopt.models.marl.placement.heuristics import learned_variants
 from gadgetopt.models.marl.placement.heuristics.learned_variants import (
     learned_lookahead,
     learned_order,
@@ -15,6 +16,7 @@ from gadgetopt.models.marl.placement.heuristics.learned_variants import (
 )
 from gadgetopt.models.marl.placement.proving.exact.price_and_close import price_and_close
 from gadgetopt.models.marl.subproblems.learned.policies import SHIPPED, read_scorer
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
@@ -62,6 +64,24 @@ def test_a_time_limit_leaves_no_half_placement(method):
     outcome = called(method, instance, Limits(time_s=1e-9), RNG(0))
     assert outcome.limit_hit == "time_s"
     assert outcome.solution is None
+
+
+def test_a_lookahead_that_runs_out_of_time_leaves_the_schedulers_own_placement(monkeypatch):
+    class Ending(Clock):
+        """Time is up at the hundredth look."""
+
+        looks = 0
+
+        @property
+        def expired(self):
+            self.looks += 1
+            return self.looks > 100
+
+    monkeypatch.setattr(learned_variants, "Clock", Ending)
+    instance = leaf_spine(RNG(0), jobs=60, servers_per_rack=20)
+    outcome = learned_lookahead(instance, Limits(time_s=60))
+    assert outcome.limit_hit == "time_s"
+    assert outcome.solution == learned(instance, Limits()).solution
 
 
 @pytest.mark.parametrize(
