@@ -45,14 +45,12 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
     if isinstance(certificate, LpDuals):
         bound = _bound_of_duals(problem, instance, certificate)
     elif isinstance(certificate, ModelProof):
-        bound = _bound_of_proof(problem, instance, certificate)
+        return _bound_of_proof(problem, instance, certificate)
     elif problem.check_bound is not None:
         bound = problem.check_bound(instance, certificate)
     else:
         raise InputError(f"{problem.name}: has no certificates of its own")
-    if bound is None or is_infinite(bound):
-        return bound
-    return _kept(problem, bound)
+    return None if bound is None else _kept(problem, bound)
 
 
 def is_infinite(bound: Number) -> bool:
@@ -94,7 +92,7 @@ def _bound_of_duals(problem: Problem, instance: Any, certificate: LpDuals) -> Nu
         raise ValueError(f"formulation: {certificate.formulation!r}: {error}") from None
 
 
-def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) -> Number | None:
+def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) -> Number:
     from gadgetopt.proofs.exact_model import exact_model, has_all_of
     from gadgetopt.proofs.model import digest
 
