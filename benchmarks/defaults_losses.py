@@ -200,7 +200,7 @@ def is_model(method: Method) -> bool:
 
 
 def plain_methods(system: Problem) -> dict[str, str]:
-    """Return the plain solvers of a system with their backends."""
+    """Return the plain solvers of a system with their backends, but for one that is its default."""
     by_backend = {
         f"{formulation.name}@{backend}": backend
         for formulation in system.formulations
@@ -209,4 +209,8 @@ def plain_methods(system: Problem) -> dict[str, str]:
         if backend in PLAIN_BACKENDS
     }
     models = {method.name: str(method.backend) for method in system.methods if is_model(method)}
-    return {**by_backend, **models}
+    plain = {**by_backend, **models}
+    plain.pop(
+        system.default_method, None
+    )  # a model of one's own has no better method than a solver
+    return plain
