@@ -10,8 +10,8 @@ from gadgetopt.api.running import as_instance, as_solution
 from gadgetopt.errors import InputError
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Formulation, Picture, Problem, resolved
-from gadgetopt.system.files import Document, read
-from gadgetopt.system.registry import problem
+from gadgetopt.system.files import Document, read, read_instance
+from gadgetopt.system.registry import problem, problem_names
 from gadgetopt.system.result import Result
 
 if TYPE_CHECKING:
@@ -46,25 +46,25 @@ ALGORITHM = "algorithm"
 
 
 def show(
-    system: Problem | Document[Any] | str,
+    system: Problem | Document[Any] | Path | str,
     formulation: str | None = None,
     instance: Document[Any] | Path | str | None = None,
     *,
     rows: int = 3,
 ) -> Page:
-    """Return a problem or a formulation as formulas, or the model of an instance written out.
+    """Return a problem or a formulation as formulas, or an instance and its model written out.
 
     Or the paper's algorithm, step by step, as the Python that it is. A model is built in this
     process, without limits until Ctrl-C; the command of the same name enforces them.
 
     Parameters
     ----------
-    system : str, Problem or Document
-        An instance stands for its system and itself.
+    system : str, Problem, Document or path
+        An instance, or its file, stands for its system and itself.
     formulation : str, optional
         A formulation, or "algorithm". Default: the page of the system.
     instance : Document or path, optional
-        Its size and features, and the model of the formulation.
+        Its size and features; and its name and origin, or the model of the formulation.
     rows : int
         Rows written out per constraint.
 
@@ -87,7 +87,8 @@ def show(
     if formulation == ALGORITHM:
         if instance is not None:
             raise InputError("instance: an algorithm is the same for all of them, expected none")
-        return Listing(algorithm_of(_declared(system)))
+        return Listing(algorithm_of(_declared(_instance_of(system))))
+    system = _instance_of(system)
     if isinstance(system, Document):
         instance = system if instance is None else instance
     declared = _declared(system)
@@ -100,12 +101,34 @@ def show(
         raise InputError(f"{place}: problem: {document.problem.name!r}, expected {declared.name!r}")
     lines = [f"{spaced(k)}: {v}" for k, v in declared.size(document.data).items()]
     lines += [f"{spaced(k)}: {v:.4g}" for k, v in features_of(declared, document.data).items()]
-    if chosen is not None:
+    if chosen is None:
+        lines = [f"{document.name} ({declared.name}: {declared.title})", *lines, *_origin(document)]
+    else:
         from gadgetopt.reporting.export import written_out
         from gadgetopt.solvers.formulations.building import built
 
         lines.append(written_out(built(chosen, document.data), rows))
     return Page("\n".join(lines))
+
+
+def _instance_of(system: Problem | Document[Any] | Path | str) -> Problem | Document[Any] | str:
+    """Return the instance that a file is, or what is given."""
+    if isinstance(system, Path) or (isinstance(system, str) and names_file(system)):
+        return read_instance(system)
+    return system
+
+
+def names_file(text: str) -> bool:
+    """Return True if a text is no system's name but that of a file, be it there or not."""
+    path = Path(text)
+    looks_so = bool(path.suffix) or len(path.parts) > 1 or path.is_file()
+    return looks_so and text not in problem_names()
+
+
+def _origin(instance: Document[Any]) -> list[str]:
+    from gadgetopt.reporting.words import in_words, spaced
+
+    return [f"{spaced(key)}: {in_words(x)}" for key, x in instance.origin.items()]
 
 
 def _declared(system: Problem | Document[Any] | str) -> Problem:

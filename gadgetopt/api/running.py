@@ -32,6 +32,7 @@ def solve(
     memory_mb: float | None = None,
     gap: float | None = None,
     certify: str | None = None,
+    within: str | None = None,
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
@@ -59,6 +60,9 @@ def solve(
         Relative gap at which the solve may stop.
     certify : str, optional
         Seconds such as "30", or a multiple of the run's such as "10x", for proving its bound.
+    within : str, optional
+        A tolerance such as "1e-6" within which the rows of a model may hold: the relaxed model is
+        solved, as an instance of its own (`Document.within`).
 
     Returns
     -------
@@ -83,12 +87,12 @@ def solve(
     from gadgetopt.trust.certifying import certify as proved
     from gadgetopt.trust.run import solve as run
 
-    within = limits_of(limits, time_limit, threads, memory_mb, gap)
+    chosen = limits_of(limits, time_limit, threads, memory_mb, gap)
     if certify is not None:
         budget_s(certify, 0.0)  # refuses it before the run
-    document = as_instance(instance)
+    document = as_instance(instance).within(within or "0")
     with announced():
-        result = run(document, method or document.problem.default_method, within, seed)
+        result = run(document, method or document.problem.default_method, chosen, seed)
     return result if certify is None else proved(document, result, budget_s(certify, result.time_s))
 
 
@@ -257,6 +261,7 @@ def compare(
     workers: int | None = None,
     grace_s: float | None = None,
     certify: str | None = None,
+    within: str | None = None,
     details: bool = True,
     progress: bool | None = None,
     on_result: Callable[[Result, int, int], None] | None = None,
@@ -298,6 +303,9 @@ def compare(
         is stopped; default the larger of 5 s and a tenth of the limit.
     certify : str, optional
         Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
+    within : str, optional
+        A tolerance such as "1e-6" within which rows of model files may hold: the relaxed models are
+        solved, as instances of their own (`Document.within`).
     details : bool
         True if the results include their solutions, certificates and traces.
     progress : bool, optional
@@ -340,7 +348,7 @@ def compare(
     from gadgetopt.runs.comparison import compare as run
     from gadgetopt.runs.progress import Watch
 
-    within = limits_of(limits, time_limit, threads, memory_mb, gap)
+    chosen = limits_of(limits, time_limit, threads, memory_mb, gap)
     scratch = Scratch()
     kept = scratch.folder / "runs.sqlite" if store is None else Path(store)
     with watching(watch, progress, new=store is None) as shown:
@@ -349,7 +357,7 @@ def compare(
             _files(_several(paths), scratch.folder),
             (methods,) if isinstance(methods, str) or callable(methods) else methods,
             plugins=plugins,
-            limits=within,
+            limits=chosen,
             seeds=seeds,
             first_seed=first_seed,
             store=kept,
@@ -359,6 +367,7 @@ def compare(
             workers=workers,
             grace_s=grace_s,
             certify=certify,
+            within=within,
             details=details,
             on_result=on_result,
             watch=told,

@@ -57,7 +57,14 @@ def list_(
 
 
 def show(
-    system: System,
+    system: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYSTEM|FILE",
+            help="Name of a system, see `list`; or an instance file, for its system and itself.",
+            autocompletion=system_names,
+        ),
+    ],
     formulation: Annotated[
         str | None,
         typer.Argument(
@@ -78,16 +85,17 @@ def show(
     memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
-    """Show a problem, formulation, model or algorithm on paper.
+    """Show a problem, formulation, model, algorithm or instance file on paper.
 
-    `show SYSTEM algorithm` prints it step by step, as Python without any haste. With --instance
-    the model of that instance is written out, by a process that ends within its limits of time and
-    memory.
+    `show SYSTEM algorithm` prints it step by step, as Python without any haste. `show FILE` prints
+    name, size, features and origin of an instance. With a formulation the model of that instance
+    is written out, by a process that ends within its limits of time and memory.
     """
+    from gadgetopt.api.looking import names_file
     from gadgetopt.runs.engine.once import run_command
 
     asked = (system, formulation, instance, rows)
-    if instance is None:
+    if instance is None and not names_file(system):
         return show_here(*asked)
     limits, here = Limits(time_limit, 1, memory_mb), "gadgetopt.cli.looking:show_here"
     return run_command(here, asked, limits, "building the model", "not shown")

@@ -1,5 +1,6 @@
 """All methods against an enumeration, and against the values that the tiny files derive."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -117,6 +118,18 @@ def test_an_outcome_is_printed_in_a_few_lines():
     printed = str(solve_model(pyomo_model(strong=True))).splitlines()
     assert printed[:2] == ["status     optimal", "objective  11/5"]
     assert len(printed) <= 6
+
+
+def test_a_proof_is_printed_in_a_few_lines():
+    proof = gadgetopt.prove(pyomo_model(strong=False), certify="20")
+    printed = str(proof).splitlines()
+    assert printed[0] == "instance      model (mip)"
+    assert "dual bound    2.2 = 11/5 (verified)" in printed
+    assert len(printed) <= 6
+    assert repr(proof).startswith("<Proof on model: ")
+    assert "11/5 (verified)" in proof._repr_html_()
+    empty = replace(proof, bound=None, result=replace(proof.result, certificate=None))
+    assert str(empty).splitlines()[-1].startswith("proof      none: ")
 
 
 def test_a_number_that_is_only_a_rounded_double_is_refused():

@@ -78,3 +78,20 @@ def test_tables_stores_and_commands_say_it(short, tmp_path, cli):
     assert (code, "(verified)" in out) == (0, True)
     code, _, err = cli("verify", short, "--bound", proof)
     assert (code, "of other data" in err) == (2, True)
+
+
+def test_python_takes_the_tolerance_wherever_the_command_line_does(short):
+    optimum = 9 - Fraction(2, 10**6)
+    asked = {"certify": "30", "within": "1e-6"}
+    run = gadgetopt.solve(short, "model@highs", **asked)
+    (entry,) = gadgetopt.compare(short, "model@highs", workers=0, **asked)
+    proof = gadgetopt.prove(short, "30", "model@highs", within="1e-6")
+    for result in (run, entry.result, proof.result):
+        assert (result.instance, result.objective) == ("short within 1e-6", optimum)
+    assert proof.bound == optimum
+    knapsack = library() / "quickstart" / "knapsack.json"
+    for call in (gadgetopt.solve, gadgetopt.compare, gadgetopt.prove):
+        with pytest.raises(InputError, match="has no rows that could hold within a tolerance"):
+            call(knapsack, within="1e-6")
+        with pytest.raises(InputError, match="within: 'x' is no number"):
+            call(short, within="x")

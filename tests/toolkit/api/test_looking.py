@@ -71,6 +71,50 @@ def test_show_takes_an_instance_for_its_system(instance):
     assert gadgetopt.show(instance) == gadgetopt.show("sjf_bco", instance=instance)
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("mip/tiny/mixed.lp", ["mixed (mip: Any mixed-integer", "rows: 2", "format: lp"]),
+        ("quickstart/knapsack.json", ["knapsack (knapsack: ", "items: 20", "seed: 0"]),
+    ],
+)
+def test_show_of_a_file_says_its_system_name_size_features_and_origin(cli, root, file, said):
+    path = root / "instances" / file
+    code, out, _ = cli("show", path)
+    lines = out.splitlines()
+    assert code == 0
+    for begin in said:
+        assert any(line.startswith(begin) for line in lines), begin
+    assert lines[0].startswith(said[0])
+    assert len(lines) > 10
+    shown = out.removesuffix("\n")
+    assert shown == gadgetopt.show(path) == gadgetopt.show(str(path))
+    assert shown == gadgetopt.show(gadgetopt.read(path))
+
+
+def test_show_of_a_file_and_a_formulation_writes_its_model_out(cli, root):
+    file = root / "instances/mip/tiny/mixed.lp"
+    code, out, _ = cli("show", file, "model")
+    assert (code, "max 3*x[x] + 1/2*x[y]" in out) == (0, True)
+    assert out == cli("show", "mip", "model", "--instance", file)[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["missing.lp"], "missing.lp: cannot be read"),
+        (["nothing"], "'nothing' is not a known problem"),
+        (["instances/mip/tiny/mixed.lp", "algorithm"], "mip: has no algorithm to show"),
+        (["instances/mip/tiny/mixed.lp", "nothing"], "formulation 'nothing'"),
+    ],
+)
+def test_what_show_cannot_show_is_one_line(cli, given, said):
+    code, _, err = cli("show", *given)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
 def test_show_says_the_algorithm_of_the_paper_as_code(cli, instance):
     code, out, _ = cli("show", "sjf_bco", "algorithm")
     shown = gadgetopt.show("sjf_bco", "algorithm")
