@@ -179,8 +179,9 @@ def export(
 ) -> Path:
     """Write a formulation of an instance to a file for another solver.
 
-    The model is built in this process, without limits until Ctrl-C, which leaves no file; the
-    command of the same name enforces them.
+    Comments at the head of the file say where it had to say something else: names or rows that the
+    format does not hold. The model is built in this process, without limits until Ctrl-C, which
+    leaves no file; the command of the same name enforces them.
 
     Parameters
     ----------
@@ -213,8 +214,7 @@ def export(
     ...     "ROWS" in file.read_text()
     True
     """
-    from gadgetopt.reporting.export import FORMATS, write_model
-    from gadgetopt.solvers.formulations.building import built
+    from gadgetopt.reporting.export import FORMATS, write_formulation
     from gadgetopt.system.methods import find_formulation
 
     document = as_instance(instance)
@@ -228,5 +228,5 @@ def export(
     out = Path(f"{safe}.{formulation}.{FORMATS[format]}") if path is None else Path(path)
     if out.is_dir():
         raise InputError(f"{out}: is a directory, expected a file")
-    write_model(built(chosen, document.data), format, out)
+    write_formulation(chosen, document.data, format, out)
     return out

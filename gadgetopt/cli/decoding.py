@@ -58,6 +58,7 @@ def decode_here(
     """Do the work of `decode`, in the process that this is called in."""
     from gadgetopt.cli import solving
     from gadgetopt.numbers.text import show
+    from gadgetopt.proofs.reading.writing.names import names_in_files
     from gadgetopt.reporting.views.values import aligned, evaluation_lines, proof_lines
     from gadgetopt.reporting.words import quantity
     from gadgetopt.runs.comparison import plain
@@ -69,7 +70,7 @@ def decode_here(
 
     document = read_instance(instance)
     formulation = find_formulation(document.problem, name)
-    solution, claimed = decoded(document.data, formulation, file)
+    solution, claimed = decoded(document.data, formulation, file, names_in_files)
     evaluation = document.problem.evaluate(document.data, solution)
     proved = None if bound is None else verify_bound(document, read_certificate(bound))
     contradiction = None if proved is None else refutation(document, evaluation, proved)

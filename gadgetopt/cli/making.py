@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,9 @@ from gadgetopt.system.result import Limits
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
+#: Notes of an export that are printed.
+MOST_NOTES = 5
+
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM --all`.")
 ]
@@ -243,6 +247,7 @@ def _written(
     """Have a process write to a path, and say which files it wrote; return the exit code.
 
     The process writes beside, and its files appear when it has ended: it may be stopped meanwhile.
+    What it prints is no file's name and goes to standard error.
     """
     from gadgetopt.runs.engine.once import run_command
     from gadgetopt.system.output import whole_file
@@ -250,7 +255,8 @@ def _written(
     here = f"gadgetopt.cli.making:{function}"
     with whole_file(path, regular=True) as part:
         try:
-            code = run_command(here, (*asked, part), limits, "writing the model", "not written")
+            with redirect_stdout(sys.stderr):
+                code = run_command(here, (*asked, part), limits, "writing the model", "not written")
         except InputError as error:
             raise InputError(str(error).replace(str(part), str(path))) from None
         if code != 0:
@@ -262,14 +268,17 @@ def _written(
 
 def write_model_here(file: Path, formulation: str, form: str, path: Path) -> int:
     """Write the model of a formulation, in the process that this is called in."""
-    from gadgetopt.reporting.export import write_model
-    from gadgetopt.solvers.formulations.building import built
+    from gadgetopt.reporting.export import write_formulation
     from gadgetopt.system.files import read_instance
     from gadgetopt.system.methods import find_formulation
 
     instance = read_instance(file)
     chosen = find_formulation(instance.problem, formulation)
-    write_model(built(chosen, instance.data), form, path)
+    notes = write_formulation(chosen, instance.data, form, path)
+    for note in notes[:MOST_NOTES]:
+        print(f"gadgetopt: {note}")
+    if len(notes) > MOST_NOTES:
+        print(f"gadgetopt: {len(notes) - MOST_NOTES} more such lines, all at the file's head")
     return 0
 
 

@@ -12,5 +12,5 @@ ray_kernel      the checker of proofs that a model is unbounded: standard librar
 rays            searches for such proofs
 pseudo_boolean  pseudo-Boolean proofs: their checker, their encoding, and how Exact finds them
 vipr_files      proofs in VIPR, the format of exact solvers: written, and anybody's checked
-reading         files of models (MPS, LP, .nl) read exactly
+reading         files of models (MPS, LP, .nl) read exactly, and written
 """

@@ -2,16 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.data import ModelProof
+from gadgetopt.system.declaration import Formulation
 from gadgetopt.system.files import Document
 from gadgetopt.system.output import whole_file
 
+if TYPE_CHECKING:
+    from gadgetopt.proofs.reading.draft import NamedModel
+
 #: Format to file suffix.
 FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt", "exact": "exact"}
+
+
+def write_formulation(formulation: Formulation, instance: Any, form: str, path: Path) -> list[str]:
+    """Write the model of a formulation on an instance's data; return what the file says otherwise.
+
+    Where the formulation states its exact numbers itself (`form`), MPS, LP and NL files hold all of
+    their digits, and its own names. Else Pyomo writes them, as `write_model`.
+
+    Raises
+    ------
+    ModelRefused, InputError
+        As `write_model`.
+    """
+    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.model import lines
+    from gadgetopt.proofs.named_form import named_model
+    from gadgetopt.solvers.formulations.building import built, compiled
+
+    if formulation.form is None or form == "cpsat":
+        write_model(built(formulation, instance), form, path)
+        return []
+    exact = compiled(formulation, instance)
+    with whole_file(path) as part:
+        if form == "exact":
+            _write_lines(lines(exact_model(exact)), part)
+            return []
+        try:
+            return _write_exactly(named_model(exact), form, part)
+        except ModelRefused as error:
+            raise ModelRefused(f"--format {form}: {error}") from None
+
+
+def _write_exactly(named: NamedModel, form: str, path: Path) -> list[str]:
+    """Write a model as MPS, LP or NL with all digits; return what differs from it."""
+    from gadgetopt.proofs.reading.writing.adapting import adapted
+    from gadgetopt.proofs.reading.writing.lp import LP, lp
+    from gadgetopt.proofs.reading.writing.mps import MPS, mps
+    from gadgetopt.proofs.reading.writing.nl import NL, nl
+
+    layout = {"mps": MPS, "lp": LP, "nl": NL}[form]
+    held = adapted(named, layout)
+    if form == "nl":
+        files = nl(held)
+        _write_lines(files.lines, path)
+        _write_lines(files.columns, path.with_suffix(".col"))
+        _write_lines(files.rows, path.with_suffix(".row"))
+    else:
+        _write_lines(mps(held) if form == "mps" else lp(held), path)
+    return held.notes
+
+
+def _write_lines(lines: Iterable[str], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def write_model(model: Any, form: str, path: Path) -> None:

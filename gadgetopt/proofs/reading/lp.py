@@ -33,7 +33,7 @@ _RELATIONS = {
 }  # fmt: skip
 _TURNED = {"upper": "lower", "lower": "upper", "both": "both"}
 
-_HEADS = {
+HEADS = {
     "min": r"min|minimi[sz]e|minimum",
     "max": r"max|maximi[sz]e|maximum",
     "rows": r"subject\s+to|such\s+that|st|s\.t\.|st\.",
@@ -42,7 +42,7 @@ _HEADS = {
     "binaries": r"bin|binary|binaries",
     "end": r"end",
 }
-_REFUSED = re.compile(
+REFUSED = re.compile(
     r"(semi-?\s*continuous|semis?|sc|sos[12]?|pwlobj|lazy\s+constraints|user\s+cuts|sec"
     r"|general\s+constraints?|gencons?|multi-objectives?|scenarios?)\s*:?",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ def _lp_sections(text: str) -> list[tuple[str, list[Token]]]:
             continue
         if ended:
             raise Unreadable(f"line {number}: a line after End")
-        if _REFUSED.fullmatch(line):
+        if REFUSED.fullmatch(line):
             raise Unreadable(f"line {number}: the section {line[:40]!r} is not read: not linear")
         head = _head(line, [kind for kind, _ in sections])
         if not sections and (head is None or head[0] not in ("min", "max")):
@@ -119,7 +119,7 @@ def _head(line: str, met: Sequence[str]) -> tuple[str, str] | None:
     The words that begin a section may be names of columns, too: then a relation follows, or the
     section has been there.
     """
-    for kind, words in _HEADS.items():
+    for kind, words in HEADS.items():
         head = re.match(rf"(?:{words})(?=\s|$)", line, re.IGNORECASE)
         if not head:
             continue

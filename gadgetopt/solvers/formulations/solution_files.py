@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,12 @@ BOUND_TOLERANCE = 1e-6
 CONSTANT = "ONE_VAR_CONSTANT"
 
 
-def decoded(instance: Instance, formulation: Formulation, path: Path) -> tuple[Solution, Number]:
+def decoded(
+    instance: Instance,
+    formulation: Formulation,
+    path: Path,
+    in_files: Callable[[Sequence[str]], Sequence[Set[str]]] | None = None,
+) -> tuple[Solution, Number]:
     """Return the decision that a solver's solution file states, and the model's objective for it.
 
     Parameters
@@ -42,6 +47,8 @@ def decoded(instance: Instance, formulation: Formulation, path: Path) -> tuple[S
         The one that was exported.
     path : Path
         Variables that the file leaves out are 0, as usual.
+    in_files : callable, optional
+        Returns the names that exported files have for columns of a formulation's own names.
 
     Raises
     ------
@@ -56,8 +63,10 @@ def decoded(instance: Instance, formulation: Formulation, path: Path) -> tuple[S
         )
     values = read_values(path, float)
     model = built(formulation, instance)
-    own = [] if formulation.form is None else compiled(formulation, instance).columns
-    load_named(model, values, path, [column.name for column in own])
+    own: list[str] = []
+    if formulation.form is not None:
+        own = [column.name for column in compiled(formulation, instance).columns]
+    load_named(model, values, path, [{name} for name in own] if in_files is None else in_files(own))
     wrong = violated(model)
     if wrong is not None:
         raise InputError(f"{path}: the point violates the row {wrong} of {formulation.name}")
@@ -72,7 +81,7 @@ def decoded(instance: Instance, formulation: Formulation, path: Path) -> tuple[S
 
 
 def load_named(
-    model: ConcreteModel, values: dict[str, float], path: Path, own: Sequence[str] = ()
+    model: ConcreteModel, values: dict[str, float], path: Path, own: Sequence[Set[str]] = ()
 ) -> None:
     """Write values by name into a model's variables; integers are rounded, the rest is 0.
 
@@ -117,12 +126,12 @@ def _valued(name: str, x: float, known: bool, integer: bool, path: Path) -> floa
     return round(x)
 
 
-def _by_name(variables: list[Any], own: Sequence[str], path: Path) -> dict[str, Any]:
+def _by_name(variables: list[Any], own: Sequence[Set[str]], path: Path) -> dict[str, Any]:
     """Return the variables by their own names and by the names in LP and MPS files."""
     out: dict[str, Any] = {}
     shared: set[str] = set()
     for v, further in zip_longest(variables, own):
-        for name in {v.name, cpxlp_label_from_name(v.name), further or v.name}:
+        for name in {v.name, cpxlp_label_from_name(v.name), *(further or ())}:
             if out.setdefault(name, v) is not v:
                 shared.add(name)
     if shared:
