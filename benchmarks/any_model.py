@@ -36,7 +36,7 @@ from gadgetopt.proofs.reading.lp import read_lp
 from gadgetopt.proofs.reading.mps import read_mps
 from gadgetopt.proofs.reading.text import Unreadable, text_of
 from gadgetopt.proofs.tree_kernel import proved
-from gadgetopt.proofs.tree_producer import TreeProof
+from gadgetopt.proofs.tree_producer import tree_proof
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.system.result import Limits, Status
 
@@ -161,10 +161,7 @@ def proof_of(named: NamedModel, optimum: Fraction, within_s: float) -> dict[str,
     closed = ClosedAtRoot()
     begin = time.process_time()
     end = begin + within_s
-    tree = TreeProof(form, model, model.least(optimum), lambda: end - time.process_time())
-    if not tree.grow_plain():
-        tree.grow()
-    text = tree.text()
+    text = tree_proof(form, model, model.least(optimum), lambda: end - time.process_time())
     out: dict[str, Any] = {"proof_s": time.process_time() - begin, "root": closed.part}
     if text is None:
         return out

@@ -30,6 +30,7 @@ from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.steps import GROWTH, first_step_s
 from gadgetopt.solvers.exact_optimum.incumbents import exact_incumbent
 from gadgetopt.system.result import Limits
 
@@ -45,6 +46,8 @@ BEYOND = Fraction(1, 10**6)
 
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
 PLAIN, CUTS = 0.15, 0.3
+#: Part of the root's gap that cuts close where the tree without them has to wait.
+HELPFUL = 0.5
 #: Part of a step for a tree with cuts that making them may take.
 CUTS_OF_STEP = 0.5
 #: More than any `sum(costs * x)`: what each leaf must prove where nothing is to be feasible.
@@ -181,15 +184,21 @@ class TreeProof:
         #: Whether the tree without cuts has been begun anew with reduced costs, if they are of use.
         self._is_settled = False
         self._cut: TreeSearch | None = None
-        #: Seconds after which making cuts was broken off, infinite if it came to its end.
-        self._cuts_s = 0.0
+        self._rounds: Rounds | None = None
+        #: Seconds that making cuts has taken, and those left of the whole when its part is over.
+        self._cuts_s, self._after_cuts_s = 0.0, 0.0
         #: Whether Ctrl-C has ended the search; what was found is kept.
         self.interrupted = False
         #: Seconds of its part of the time that the tree without cuts has left.
         self.plain_s = PLAIN * max(self.whole_s, SHORT_S)
 
     def grow_plain(self, most_s: float = math.inf) -> bool:
-        """Grow a tree without cuts for at most its part of the time; return True if it is whole."""
+        """Grow a tree without cuts for at most its part of the time; return True if it is whole.
+
+        Where cuts close much of the root's gap, it waits for the tree with cuts.
+        """
+        if self._cuts_help:
+            return False
         begin = self.left_s()
         end = begin - min(most_s, self.plain_s)
         tree = self._plain
@@ -200,6 +209,13 @@ class TreeProof:
         self.plain_s -= begin - self.left_s()
         self.interrupted |= self._plain.interrupted
         return whole
+
+    @property
+    def _cuts_help(self) -> bool:
+        """Whether cuts close much of the root's gap."""
+        if self._cut is None or self._rounds is None:
+            return False
+        return self._rounds.closed(float(self.need) / self.model.scale) >= HELPFUL
 
     def grow_cut(self, most_s: float) -> bool:
         """Grow a tree with cuts, if they help, for so long at most; return True if it is whole."""
@@ -257,12 +273,20 @@ class TreeProof:
             self._plain = self._search(prices=True)
 
     def _make_cuts(self, most_s: float) -> None:
-        """Make cuts, again if the time for them was too short before."""
-        seconds = min(most_s, CUTS * self.whole_s)
-        if seconds <= self._cuts_s:
+        """Make cuts, and more if the time for them was too short before."""
+        seconds = min(most_s, CUTS * self.whole_s) - self._cuts_s
+        if seconds <= 0 or (self._rounds is not None and self._rounds.is_over):
             return
-        end = self.left_s() - seconds
-        lp = self._relaxation(lambda: self.left_s() - end)
+        begin = self.left_s()
+        self._after_cuts_s = begin - seconds
+        self._rounds = self._rounds or self._new_rounds()
+        lemmas = self._rounds.lemmas(float(self.need) / self.model.scale)
+        self._cuts_s += begin - self.left_s()
+        if lemmas:
+            self._cut = self._search(lemmas, prices=True)
+
+    def _new_rounds(self) -> Rounds:
+        lp = self._relaxation(lambda: self.left_s() - self._after_cuts_s)
         products = ProductLemmas(self.model)
         # On models of integers alone its cuts cost more time than they save.
         rounding = None if all(self.model.integer) else MixedRounding(self.model, lp.left_s)
@@ -272,11 +296,7 @@ class TreeProof:
             return found if found or rounding is None else rounding.violated(x, rows)
 
         of_row = None if rounding is None else rounding.of_tableau
-        rounds = Rounds(self.model, lp, others, of_row)
-        lemmas = rounds.lemmas(float(self.need) / self.model.scale)
-        self._cuts_s = seconds if self.left_s() <= end else math.inf
-        if lemmas:
-            self._cut = self._search(lemmas, prices=True)
+        return Rounds(self.model, lp, others, of_row)
 
     @property
     def is_whole(self) -> bool:
@@ -307,7 +327,12 @@ def tree_proof(
         If HiGHS does not accept the model.
     """
     tree = TreeProof(form, model, target, left_s)
-    if not tree.grow_plain():
+    step_s = first_step_s(tree.whole_s)
+    while tree.plain_s > 0 and left_s() > 0:
+        if tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s):
+            return tree.text()
+        step_s *= GROWTH
+    if not tree.interrupted:
         tree.grow()
     return tree.text()
 

@@ -13,6 +13,7 @@ from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes
 from gadgetopt.search.alarm import TimeUp, ended_after, late
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.steps import FIRST_S, between
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
@@ -32,9 +33,7 @@ from gadgetopt.trust.proving import (
 from gadgetopt.trust.refuting import refuted_by_point
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.searches import (
-    FIRST_S,
     Proved,
-    between,
     infeasibility_proofs,
     proofs_of,
     unboundedness_proofs,

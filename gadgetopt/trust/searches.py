@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number, simplest_rational
 from gadgetopt.search.alarm import ended_after, late
+from gadgetopt.search.steps import GROWTH, first_step_s
 from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried;
-#: the least and the most part of the time, as trees are shorter; how many times as much each gets
-#: when none of them ended.
-FIRST_S, FIRST_PARTS, GROWTH = 0.05, (0.0125, 0.125), 4
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
@@ -101,8 +98,7 @@ def proofs_of_form(
         yield _checked(problem, certificate, model, begin, {"leaves": text.leaves})
         return
     tree = TreeProof(form, model, least, left_s, is_claimed)
-    (low, high), whole_s = FIRST_PARTS, left_s()
-    step_s, boolean_s = between(low, FIRST_S, whole_s, high) * whole_s, 0.0
+    step_s, boolean_s = first_step_s(tree.whole_s), 0.0
     while True:
         tell(f"growing trees on {name}")
         whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
@@ -224,8 +220,3 @@ def _exact_formulation(
     with ended_after(late(max(0.0, left_s()))):
         form = compiled_formulation(document.problem, document.data, name)
         return form, exact_model(form)
-
-
-def between(least: float, seconds: float, left_s: float, most: float) -> float:
-    """Return the part of the time left that some seconds are, within a least and a most part."""
-    return max(least, min(most, seconds / left_s)) if left_s > 0 else most

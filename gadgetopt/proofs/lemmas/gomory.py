@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.proofs.lemmas.splits import Lemma, Split, deepest_lemma, depth, without_unused
+from gadgetopt.proofs.lemmas.splits import Lemma, Split, deepest_lemma, without_unused
 from gadgetopt.proofs.relaxation import Relaxation, Tableau
 from gadgetopt.proofs.tree_kernel import Box, Row
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 ROUNDS, TRIED, A_ROUND = 50, 200, 50
 #: No more after so many rounds that closed less than this part of the gap together.
 PATIENCE, GAIN = 8, 0.02
+#: The same of rounds that closed nothing.
+STALLED, NOTHING = 4, 1e-6
 #: Part of the gap that other lemmas are to close in a round to be alone in the next.
 SLOW = 0.05
 #: Lemmas that close less than this part of the gap are not used.
@@ -42,11 +44,13 @@ NOISE, DEEP = 1e-9, 1e-4
 DENSE_PART, DENSE = 0.3, 100
 
 
+#: A cut, after its depth at the optimum that it cuts off.
+Deep = tuple[float, Split]
 #: See `Rounds`.
 OtherLemmas = Callable[[Floats, Sequence[Row]], list[Lemma]]
 
 
-OfRow = Callable[["Cuts", Tableau, Floats], Lemma | None]
+OfRow = Callable[["Cuts", Tableau, Floats], Deep | None]
 
 
 class Cuts:
@@ -69,7 +73,7 @@ class Cuts:
         self.whole_rows = np.array([_is_whole(model, row) for row in rows], dtype=bool)
         self.widest = max(DENSE, int(DENSE_PART * len(model.integer)))
 
-    def lemma(self, tableau: Tableau, j: int, multipliers: Floats) -> Lemma | None:
+    def cut(self, tableau: Tableau, j: int, multipliers: Floats) -> Deep | None:
         """Return the cut of a basic integer column; None if nothing comes of it.
 
         Parameters
@@ -105,9 +109,12 @@ class Cuts:
         form = {i: int(a) for i, a in _sparse(split).items()}
         value = round(float(split @ x) - f)
         cut = Split(_sparse(np.where(used, alpha, 0.0)), form, value, left, right)
-        wanted = 1 / float(np.linalg.norm(alpha))  # at the vertex, all distances are 0
-        made = deepest_lemma(self.model, self.box, cut, x, wanted)
-        return made[1] if made is not None and made[0] > DEEP else None
+        return 1 / float(np.linalg.norm(alpha)), cut  # at the vertex, all distances are 0
+
+    def proved(self, found: Deep, x: Floats) -> tuple[float, Lemma] | None:
+        """Return the lemma of a cut and its depth; None if it is not deep."""
+        made = deepest_lemma(self.model, self.box, found[1], x, found[0])
+        return made if made is not None and made[0] > DEEP else None
 
 
 def _sparse(numbers: Floats) -> dict[int, float]:
@@ -127,7 +134,7 @@ class Rounds:
         Returns other lemmas that an optimum violates, for the optimum and the rows so far, of the
         model and of lemmas. Cuts are made where there are none.
     of_row : callable, optional
-        Returns another lemma of a row of the tableau, for the cuts, the tableau and multipliers.
+        Returns another cut of a row of the tableau, for the cuts, the tableau and multipliers.
         With it, cuts are made, too, where other lemmas close little.
     """
 
@@ -142,6 +149,10 @@ class Rounds:
         self.made: list[Lemma] = []
         #: Of the relaxation, round after round.
         self.bounds: list[float] = []
+        #: Whether more rounds are of no use.
+        self.is_over = False
+        #: Whether the relaxation has got rows, or none yet, since the last of its bounds.
+        self._is_new = True
 
     def closed(self, target: float) -> float:
         """Return the part of the gap between relaxation and target that is closed."""
@@ -149,30 +160,47 @@ class Rounds:
         return (max(self.bounds) - self.bounds[0]) / gap if gap > 0 else 1.0
 
     def lemmas(self, target: float) -> list[Lemma]:
-        """Return lemmas that close part of the gap between relaxation and target; maybe none."""
-        bounds = self.bounds
-        while len(bounds) < ROUNDS:
+        """Return lemmas that close part of the gap between relaxation and target; maybe none.
+
+        Rounds that the time broke off are gone on with when it is called again.
+        """
+        while not self.is_over and self.lp.left_s() > 0:
             solved = self.lp.solve()
-            if solved.x is None:
+            if solved.x is None:  # the time is up, or there is nothing to cut off
+                self.is_over = solved.infeasible
                 break
-            bounds.append(solved.objective)
-            before = bounds[-PATIENCE] if len(bounds) >= PATIENCE else -math.inf
-            idle = solved.objective < before + GAIN * (target - bounds[0])
-            if idle or solved.objective >= target:
+            if self._is_new:
+                self.bounds.append(solved.objective)
+            if self._is_idle(target):
+                self.is_over = True
                 break
-            found = self.others(solved.x, self._rows())
-            gained = bounds[-1] - bounds[-2] if len(bounds) > 1 else math.inf
-            slow = self.of_row is not None and gained < SLOW * (target - bounds[0])
-            if slow or not found:
-                found += self._cut_off()
-            if not found:
-                break
+            found = self._found(solved.x, target)
+            self._is_new = bool(found)
+            self.is_over = not found and self.lp.left_s() > 0
             for lemma in found:
                 self.lp.add_row(lemma.row)
             self.made += found
-        if not bounds or self.closed(target) < WORTH:
+        if not self.bounds or self.closed(target) < WORTH:
             return []
         return self._tight()
+
+    def _is_idle(self, target: float) -> bool:
+        """Return whether the target is reached, or the last rounds closed little of the gap."""
+        bounds = self.bounds
+        gap = target - bounds[0]
+        idle = any(
+            len(bounds) >= rounds and bounds[-1] < bounds[-rounds] + gain * gap
+            for rounds, gain in ((STALLED, NOTHING), (PATIENCE, GAIN))
+        )
+        return idle or bounds[-1] >= target or len(bounds) >= ROUNDS
+
+    def _found(self, x: Floats, target: float) -> list[Lemma]:
+        """Return the lemmas of a round."""
+        bounds = self.bounds
+        found = self.others(x, self._rows())
+        gained = bounds[-1] - bounds[-2] if len(bounds) > 1 else math.inf
+        slow = self.of_row is not None and gained < SLOW * (target - bounds[0])
+        return [*found, *self._cut_off()] if slow or not found else found
 
     def _cut_off(self) -> list[Lemma]:
         """Return the lemmas that cut off the relaxation's optimum deepest."""
@@ -183,17 +211,23 @@ class Rounds:
         basic = [(k, j) for k, j in enumerate(tableau.basic) if j >= 0 and self.model.integer[j]]
         basic = [(k, j) for k, j in basic if share[j] > FRACTIONAL]
         basic.sort(key=lambda pair: -share[pair[1]])
-        made = []
+        found: list[Deep] = []
         for k, j in basic[:TRIED]:
             if self.lp.left_s() <= 0:
                 break
             multipliers = self.lp.inverse_row(k)
-            found = [cuts.lemma(tableau, j, multipliers)]
-            if self.of_row is not None:
-                found.append(self.of_row(cuts, tableau, multipliers))
-            made += [(depth(lemma, x), lemma) for lemma in found if lemma is not None]
+            of_row = self.of_row and self.of_row(cuts, tableau, multipliers)
+            found += [cut for cut in (cuts.cut(tableau, j, multipliers), of_row) if cut]
+        found.sort(key=lambda cut: -cut[0])
+        made: list[tuple[float, Lemma]] = []
+        for cut in found:
+            if len(made) == A_ROUND or self.lp.left_s() <= 0:
+                break
+            lemma = cuts.proved(cut, x)
+            if lemma is not None:
+                made.append(lemma)
         made.sort(key=lambda pair: -pair[0])
-        return [lemma for _, lemma in made[:A_ROUND]]
+        return [lemma for _, lemma in made]
 
     def _rows(self) -> list[Row]:
         return [*self.model.rows, *(lemma.row for lemma in self.made)]

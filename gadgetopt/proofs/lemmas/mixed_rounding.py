@@ -18,7 +18,7 @@ from gadgetopt.proofs.tree_kernel import Box
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
-    from gadgetopt.proofs.lemmas.gomory import Cuts
+    from gadgetopt.proofs.lemmas.gomory import Cuts, Deep
     from gadgetopt.proofs.lemmas.splits import Lemma
     from gadgetopt.proofs.model import Model
     from gadgetopt.proofs.relaxation import Tableau
@@ -109,8 +109,8 @@ class MixedRounding:
                 made.append(lemma[1])
         return made
 
-    def of_tableau(self, cuts: Cuts, tableau: Tableau, multipliers: Floats) -> Lemma | None:
-        """Return the lemma of a row of the tableau; None if nothing comes of it.
+    def of_tableau(self, cuts: Cuts, tableau: Tableau, multipliers: Floats) -> Deep | None:
+        """Return the cut of a row of the tableau; None if nothing comes of it.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class MixedRounding:
         if len(terms) > cuts.widest:
             return None
         point = tableau.x.tolist()
-        best: tuple[float, Split] | None = None
+        best: Deep | None = None
         for sign in (1, -1):
             made = _tableau_sum(cuts, tableau, terms, multipliers, sign)
             found = None if made is None else self.rounding.cut(made, point)
@@ -133,8 +133,7 @@ class MixedRounding:
                 best = found
         if best is None or len(best[1].alpha) > cuts.widest:
             return None
-        lemma = deepest_lemma(self.model, cuts.box, best[1], tableau.x, best[0])
-        return lemma[1] if lemma is not None and lemma[0] > DEEP else None
+        return best
 
     def _in_order(self, x: list[float]) -> list[int]:
         """Return the sides to begin with, those that hold with the least slack first."""

@@ -17,6 +17,7 @@ from gadgetopt.proofs.model import Model
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.runs.certifying import certify_store
 from gadgetopt.runs.engine.budget import budget_s
+from gadgetopt.search import steps
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust import certifying, searches
@@ -332,8 +333,8 @@ def test_ctrl_c_during_a_method_keeps_the_proof_that_was_begun(run, monkeypatch)
     """The tree has had one round, which says what it has proved when it is asked again."""
     bare = dataclasses.replace(run, certificate=None)
     interrupted = dataclasses.replace(bare, limit_hit="interrupted")
-    monkeypatch.setattr(searches, "FIRST_S", 0.0)
-    monkeypatch.setattr(searches, "FIRST_PARTS", (0.0, 0.0))
+    monkeypatch.setattr(steps, "FIRST_S", 0.0)
+    monkeypatch.setattr(steps, "FIRST_PARTS", (0.0, 0.0))
     monkeypatch.setattr(searches, "_may_be_boolean", lambda _: False)
     monkeypatch.setattr(certifying, "solve", lambda *_: interrupted)
     result = certify(KNAPSACK, bare, 60)

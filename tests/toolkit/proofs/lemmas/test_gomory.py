@@ -67,6 +67,28 @@ def test_a_cut_holds_for_all_integer_points_and_its_lines_prove_it(seed, monkeyp
         assert proved(model._replace(costs=lemma.form), lines) == lemma.least
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_rounds_that_the_time_broke_off_go_on(seed):
+    form = random_form(seed)
+    model = exact_model(form)
+    whole = Rounds(model, Relaxation(form, lambda: 60.0))
+    whole.lemmas(1e9)
+    left_s, is_broken_off = 60.0, False
+
+    def others(*_):
+        nonlocal left_s, is_broken_off
+        is_broken_off = not is_broken_off
+        left_s = 0.0 if is_broken_off else 60.0
+        return []
+
+    rounds = Rounds(model, Relaxation(form, lambda: left_s), others)
+    while not rounds.is_over:
+        left_s = 60.0
+        rounds.lemmas(1e9)
+    assert rounds.bounds == pytest.approx(whole.bounds)
+    assert [lemma.lines for lemma in rounds.made] == [lemma.lines for lemma in whole.made]
+
+
 def without_plain_tree(monkeypatch):
     monkeypatch.setattr(tree_producer, "PLAIN", 0.0)
 

@@ -54,10 +54,11 @@ def test_every_lemma_of_a_tableau_holds_and_is_proved():
         while x is not None and len(rows) < len(model.rows) + 6:
             tableau, cuts = lp.tableau(), Cuts(model, rows)
             lemmas = [
-                lemma
+                found[1]
                 for k, j in enumerate(tableau.basic)
                 if j >= 0 and model.integer[j] and abs(x[j] - round(x[j])) > 0.01
-                if (lemma := rounding.of_tableau(cuts, tableau, lp.inverse_row(k))) is not None
+                if (cut := rounding.of_tableau(cuts, tableau, lp.inverse_row(k))) is not None
+                if (found := cuts.proved(cut, x)) is not None
             ]
             for lemma in lemmas:
                 made += 1
