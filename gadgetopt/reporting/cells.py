@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from gadgetopt.numbers.text import show_gap
+
 #: A guaranteed ratio beyond this says nothing about a method, and is shown as such.
 VACUOUS = 1000.0
 
@@ -18,6 +20,16 @@ def ratio(low: float, high: float, dash: str = "..") -> str:
         return ""
     ends = [_decimals(low), "?" if math.isinf(high) or math.isnan(high) else _decimals(high)]
     return ends[0] if math.isinf(low) or ends[0] == ends[1] else dash.join(ends)
+
+
+def gap(x: float) -> str:
+    """Return a relative gap in percent, rounded up; "?" without a dual bound, empty for NaN."""
+    if math.isnan(x):
+        return ""
+    if math.isinf(x):
+        return "?"
+    up = math.ceil(round(1000 * x, 6)) / 1000  # 0.3 % is a little more than 3 in doubles
+    return show_gap(up or (0.001 if x else 0.0), 1)
 
 
 def guarantee(x: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gadgetopt.numbers.tolerance import as_double
-from gadgetopt.reporting.cells import counted, share
+from gadgetopt.reporting.cells import counted, gap, share
 from gadgetopt.runs.others import Others
 
 if TYPE_CHECKING:
@@ -187,14 +187,19 @@ def leading(rows: Sequence[Row]) -> Row | None:
     """Return the method that a system's sentence is about: the first that is no exact method.
 
     A system's own comparison begins with the paper's algorithm. Baselines and exact methods are
-    chosen only if there is nothing else with a ratio.
+    chosen only if there is nothing else with a ratio or gap.
     """
-    rated = [row for row in rows if row["rated"]]
+    rated = [row for row in rows if _measured(row)]
     for others in (("exact", "relaxation", "baseline"), ("exact", "relaxation"), ()):
         for row in rated:
             if row["kind"] not in others:
                 return row
     return None
+
+
+def _measured(row: Row) -> int:
+    """Return on how many instances a method's distance to the optimum has a ratio or a gap."""
+    return int(row["rated"] + row["unrated"])
 
 
 def closing(rows: Sequence[Row]) -> Row | None:
@@ -218,7 +223,7 @@ def finding(rows: Sequence[Row], table: Sequence[Entry]) -> str:
     if subject["compared"]:
         parts.append(_rank(subject))
     if closer is None:
-        if subject["unlimited"] < subject["rated"]:
+        if subject["unlimited"] < _measured(subject):
             parts.append(certified(subject))
     elif subject["instances"] > 1 or closer is not subject:
         parts.append(_closed(closer))
@@ -228,14 +233,17 @@ def finding(rows: Sequence[Row], table: Sequence[Entry]) -> str:
 def certified(row: Row) -> str:
     """Return how many ratios of a method or a system are certified, and by whom.
 
+    Where there is no ratio, gaps are counted.
+
     Parameters
     ----------
     row : dict
-        With the keys `rated`, `certified` and `certified_*` of a summary.
+        With the keys `rated`, `unrated`, `certified` and `certified_*` of a summary.
     """
-    if row["rated"] == 1 and not row["certified"]:
+    if _measured(row) == 1 and not row["certified"]:
         return "not certified"
-    said = f"{row['certified']:,} of {counted(row['rated'], 'ratio')} "
+    what = "ratio" if not row["unrated"] else "distance" if row["rated"] else "gap"
+    said = f"{row['certified']:,} of {counted(_measured(row), what)} "
     said += "is certified" if row["certified"] == 1 else "are certified"
     return said + _vouchers(row, "certified")
 
@@ -252,16 +260,19 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 
 
 def _distance(row: Row) -> str:
-    rated, reached = row["rated"], row["at_optimum"]
+    rated, reached = _measured(row), row["at_optimum"]
     where = f"{rated:,} instances"
     if rated < row["instances"]:
         where = f"the {rated:,} of {row['instances']:,} instances that it solved"
     if row["instances"] == 1:
-        return "optimal" if reached else ", ".join(_worst("ratio", row, ""))
+        return "optimal" if reached else ", ".join(_worst("", row, ""))
     if reached == rated:
         return f"optimal on all {where.removeprefix('the ')}"
-    if 2 * reached >= rated:
+    if 2 * reached >= rated or (row["unrated"] and row["rated"]):
         parts = [f"optimal on {reached:,} of {where}"]
+    elif row["unrated"]:
+        median = row["gap_median"]
+        parts = [] if math.isinf(median) else [f"gap at most {gap(median)} on half of {where}"]
     elif not math.isinf(row["ratio_median_high"]):
         parts = [f"{_within(row['ratio_median_high'])} on half of {where}"]
     elif math.isinf(row["ratio_median_low"]):
@@ -270,15 +281,19 @@ def _distance(row: Row) -> str:
         parts = []
     else:
         parts = [f"ratio at least {row['ratio_median_low']:.3f} on half of {where}"]
-    return ", ".join([*parts, *_worst("worst ratio", row, "them" if parts else where)])
+    return ", ".join([*parts, *_worst("worst ", row, "them" if parts else where)])
 
 
-def _worst(what: str, row: Row, where: str) -> list[str]:
-    """Return a method's worst ratio, if it says something, and where no bound limits ratios."""
-    ends = row["ratio_worst_low"], row["ratio_worst_high"]
-    parts = [] if says_nothing(*ends) else [f"{what} {interval(*ends)}"]
+def _worst(which: str, row: Row, where: str) -> list[str]:
+    """Return a method's worst ratio and gap, if they say something, and where no bound does."""
+    ends, widest = (row["ratio_worst_low"], row["ratio_worst_high"]), row["gap_worst"]
+    parts = []
+    if row["rated"] and not says_nothing(*ends):
+        parts.append(f"{which}ratio {interval(*ends)}")
+    if row["unrated"] and 0 < widest < math.inf:
+        parts.append(f"{which}gap {gap(widest)}")
     if row["unlimited"]:
-        on = f" on {_part(row['unlimited'], row['rated'])} of {where}"
+        on = f" on {_part(row['unlimited'], _measured(row))} of {where}"
         parts.append(f"no dual bound above 0 is known{on if row['instances'] > 1 else ''}")
     return parts
 
@@ -342,10 +357,11 @@ def _overall(systems: Sequence[Sequence[Row]]) -> str:
         return f"{said}: no method found a solution"
     reached, of = (sum(row[k] for row in subjects) for k in ("at_optimum", "instances"))
     closed = sum(closer["optimal"] for rows in systems if (closer := closing(rows)) is not None)
-    far = max(subjects, key=lambda row: row["ratio_worst_low"])
+    rated = [row for row in subjects if row["rated"]]
+    far = max(rated, key=lambda row: row["ratio_worst_low"], default=subjects[0])
     ends = far["ratio_worst_low"], far["ratio_worst_high"]
     parts = [f"optimal on {reached:,} of {counted(of, 'instance')}"]
-    if not says_nothing(*ends):
+    if rated and not says_nothing(*ends):
         parts.append(f"worst ratio {interval(*ends)} ({far['method']}, {far['system']})")
     unlimited = sum(row["unlimited"] for row in subjects)
     if unlimited:

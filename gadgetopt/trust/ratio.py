@@ -26,24 +26,33 @@ from gadgetopt.numbers.tolerance import (
 )
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Result, Status, Voucher
+from gadgetopt.trust.judgement import relative_gap
 
 
 @dataclass(frozen=True)
 class Ratio:
     """The interval in which the true approximation ratio lies; 1 is optimal for both senses.
 
-    `low` or `high` is None if nothing bounds it. `voucher` is who vouches for the dual bound on
-    which `high` rests, None if nothing does; intervals are compared without it.
+    `low` or `high` is None if nothing bounds it, and both are where ratios mean nothing, as with
+    negative objectives. `voucher` is who vouches for the dual bound on which `high`, or the gap,
+    rests, None if nothing does; intervals are compared without it and what follows.
+
+    `gap` is the relative gap to the best dual bound, 0 if that meets the objective; `settled` is
+    True if the optimum is known: the best solution and the best bound meet.
     """
 
     low: Number | None
     high: Number | None
     voucher: Voucher | None = field(default=None, compare=False)
+    gap: float | None = field(default=None, compare=False)
+    settled: bool = field(default=False, compare=False)
 
     @property
     def certified(self) -> bool:
-        """True if the interval is closed to tolerance."""
-        if self.low is None or self.high is None:
+        """True if the interval is closed to tolerance; without a ratio, if the optimum is known."""
+        if self.low is None:
+            return self.settled
+        if self.high is None:
             return False
         return closes(self.low, self.high, integral=False)
 
@@ -125,12 +134,14 @@ def ratios(
         best = _best((r.objective - part for r in group if r.objective is not None), minimise)
         bound = _best((r.bound - part for r in group if r.bound is not None), not minimise)
         voucher = _voucher(group, minimise)
+        settled = any(r.status is Status.OPTIMAL for r in group) or _meet(best, bound)
         for i in indices:
             objective = results[i].objective
             if objective is not None:
                 found = _interval(objective - part, best, bound, minimise)
-                rests = None if found.high is None else voucher
-                out[i] = dataclasses.replace(found, voucher=rests)
+                rests = None if found.high is None and found.low is not None else voucher
+                gap = _gap(objective - part, bound)
+                out[i] = dataclasses.replace(found, voucher=rests, gap=gap, settled=settled)
     return out
 
 
@@ -235,6 +246,16 @@ def _interval(
     if low is not None and high is not None and high < low:
         high = low  # a float bound may exceed the best objective within the tolerance
     return Ratio(low, high)
+
+
+def _meet(objective: Number | None, bound: Number | None) -> bool:
+    if objective is None or bound is None:
+        return False
+    return closes(objective, bound, integral=False)
+
+
+def _gap(objective: Number, bound: Number | None) -> float | None:
+    return 0.0 if _meet(objective, bound) else relative_gap(objective, bound)
 
 
 def quotient(a: Number | None, b: Number | None) -> Number | None:

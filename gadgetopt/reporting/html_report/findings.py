@@ -60,15 +60,17 @@ def findings(system: System, rows: Sequence[Row]) -> list[Finding]:
     if rows:
         table = [line.entry for line in system.lines]
         out += [Finding(said) for said in (*infeasible(table), finding(rows, table)) if said]
-    rated = [line for line in system.lines if line.low is not None]
-    closed = [line for line in rated if line.certified]
-    if rated:
+    measured = [line for line in system.lines if line.entry.ratio is not None]
+    closed = [line for line in measured if line.certified]
+    rated = sum(line.low is not None for line in measured)
+    if measured:
         by = Counter(line.rests_on for line in closed)
         out.append(
             Finding(
                 certified(
                     {
-                        "rated": len(rated),
+                        "rated": rated,
+                        "unrated": len(measured) - rated,
                         "certified": len(closed),
                         "certified_verified": by[Voucher.VERIFIED],
                         "certified_cross_checked": by[Voucher.CROSS_CHECKED],

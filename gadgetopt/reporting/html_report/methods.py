@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gadgetopt.reporting.cells import gap
 from gadgetopt.reporting.html_report.reading import System
 from gadgetopt.reporting.html_report.words import guarantee, interval, seconds, spoken
 from gadgetopt.reporting.sentences import Row, rows_of
@@ -89,15 +90,17 @@ def _grouping(name: str, found: Sequence[Row]) -> Grouping:
 
 
 def _row(row: Row) -> MethodRow:
-    group = row.get("group")
+    group, measured = row.get("group"), row["rated"] + row["unrated"]
     return MethodRow(
         group="" if group is None else f"{group:g}" if isinstance(group, float) else str(group),
         label=row["method"],
         cells={
             "median ratio": _ratio(row, "median"),
             "worst ratio": _ratio(row, "worst"),
+            "median gap": gap(row["gap_median"]),
+            "worst gap": gap(row["gap_worst"]),
             "theorem": _theorem(row),
-            "certified": f"{row['certified']:,} of {row['rated']:,}" if row["rated"] else "",
+            "certified": f"{row['certified']:,} of {measured:,}" if measured else "",
             "best": _best(row),
             "solved": f"{row['solved']:,} of {row['instances']:,}" if row["solved"] else "",
             "optimal": f"{row['optimal']:,}" if row["optimal"] else "",

@@ -73,7 +73,7 @@ class Line:
 
     @property
     def certified(self) -> bool:
-        """True if the ratio is known to tolerance."""
+        """True if the ratio is known to tolerance; without one, if the optimum is known."""
         return self.entry.ratio is not None and self.entry.ratio.certified
 
 
@@ -218,7 +218,7 @@ def find_key(store: Store, start: str) -> str:
 
 
 def _vouched(lines: Sequence[Line]) -> list[Line]:
-    """Attach to each ratio who vouches for its dual bound, the best one of the instance."""
+    """Attach to each ratio or gap who vouches for its dual bound, the best one of the instance."""
     strength = list(Voucher)
     best: dict[str, tuple[Number, Voucher]] = {}
     for line in lines:
@@ -233,7 +233,7 @@ def _vouched(lines: Sequence[Line]) -> list[Line]:
             best[line.instance] = (bound, voucher)
     return [
         replace(line, rests_on=best[line.instance][1])
-        if line.high is not None and line.instance in best
+        if (line.high is not None or line.certified) and line.instance in best
         else line
         for line in lines
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gadgetopt.reporting.cells import guarantee, ratio, seconds, share
+from gadgetopt.reporting.cells import gap, guarantee, ratio, seconds, share
 from gadgetopt.reporting.sentences import Row
 
 
@@ -27,7 +27,7 @@ def _share(part: str, whole: str) -> Callable[[Row], str]:
 
 
 def _vouchers(row: Row) -> str:
-    if not row["rated"]:
+    if not row["rated"] + row["unrated"]:
         return ""
     return "/".join(
         share(row[f"certified_{v}"], row["instances"])
@@ -41,6 +41,10 @@ def _theorem(row: Row) -> str:
     ends = guarantee(row["guarantee_median"]), guarantee(row["guarantee_worst"])
     text = ends[0] if ends[0] == ends[1] else ", ".join(ends)
     return f"{text} !" if row["refuted_proven"] else text
+
+
+def _gap(key: str) -> Callable[[Row], str]:
+    return lambda row: gap(row[key])
 
 
 def _count(key: str) -> Callable[[Row], str]:
@@ -95,6 +99,14 @@ COLUMNS = (
         ("ratio", "worst"),
         _ends("worst"),
         "ratio: to the optimum, at least 1; a..b if the gap is open",
+    ),
+    Column("gap_median", ("gap", "median"), _gap("gap_median")),
+    Column(
+        "gap_worst",
+        ("gap", "worst"),
+        _gap("gap_worst"),
+        "gap: to the best dual bound, where negative objectives have no ratio; it is certified if "
+        "the optimum is known",
     ),
     Column(
         "theorem",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.text import show, show_gap
-from gadgetopt.numbers.tolerance import TOLERANCE, Number
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.reporting.cells import ratio, seconds
 from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.summary.columns import spoken, value
@@ -246,7 +246,7 @@ _TEXTS: dict[str, Callable[[_Outcomes], str]] = {
     "share": _interval(_mean, _inverse_of),
     "least_share": _interval(min, _inverse_of),
     "net_mean": _interval(_mean, _net_ratio_of),
-    "at_optimum": _count(lambda o: o.high is not None and o.high <= 1 + TOLERANCE),
+    "at_optimum": _count(lambda o: o.at_optimum),
     "tightness": _interval(_mean, _tightness_of),
     "objective": _number(lambda o: o.objective),
     "bound": _number(lambda o: o.bound),

@@ -11,7 +11,6 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.numbers.tolerance import TOLERANCE
 from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.instance_columns import columns_of_origins
 from gadgetopt.reporting.summary.labels import labels
@@ -57,6 +56,9 @@ MEASURES = (
     "ratio_median_high",
     "ratio_worst_low",
     "ratio_worst_high",
+    "unrated",
+    "gap_median",
+    "gap_worst",
     "guaranteed",
     "guarantee_median",
     "guarantee_worst",
@@ -112,10 +114,14 @@ def summarize(
             Numbers of instances with a ratio; with a solution that is known to be optimal, whoever
             proved it; with a closed interval, and these by the voucher of the dual bound.
         unlimited
-            Number of instances whose ratio no dual bound limits.
+            Number of instances whose ratio, or gap, no dual bound limits.
         ratio_median_low, ratio_median_high, ratio_worst_low, ratio_worst_high
             Intervals that contain the median and the largest of the ratios; infinite if no dual
             bound limits them, NaN if there is no ratio.
+        unrated, gap_median, gap_worst
+            Number of instances that are solved and have no ratio, as with negative objectives;
+            median and largest of the relative gaps to the best dual bound on them, which is
+            infinite if there is none. They count in `at_optimum` and `certified` as well.
         guaranteed, guarantee_median, guarantee_worst
             Number of instances on which a proven theorem applies, and the ratios it guarantees.
         refuted, refuted_proven
@@ -293,6 +299,7 @@ def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     run = [o for o in outcomes if o.runs]
     rated = [(o.low, o.high) for o in run if o.low is not None and o.high is not None]
     lows, highs = [low for low, _ in rated], [high for _, high in rated]
+    gaps = [o.distance for o in run if o.distance is not None]
     guarantees = [o.guarantee for o in run if o.guarantee is not None]
     return {
         "runs": sum(o.runs for o in run),
@@ -308,13 +315,17 @@ def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "wins": sum(o.won for o in run),
         "ties": sum(o.tied for o in run),
         "rated": len(rated),
-        "unlimited": sum(math.isinf(high) and not math.isinf(low) for low, high in rated),
-        "at_optimum": sum(high <= 1 + TOLERANCE for high in highs),
+        "unlimited": sum(math.isinf(high) and not math.isinf(low) for low, high in rated)
+        + sum(map(math.isinf, gaps)),
+        "at_optimum": sum(o.at_optimum for o in run),
         **_by_voucher("certified", [o.certified for o in run]),
         "ratio_median_low": _of(median, lows),
         "ratio_median_high": _of(median, highs),
         "ratio_worst_low": _of(max, lows),
         "ratio_worst_high": _of(max, highs),
+        "unrated": len(gaps),
+        "gap_median": _of(median, gaps),
+        "gap_worst": _of(max, gaps),
         "guaranteed": len(guarantees),
         "guarantee_median": _of(median, guarantees),
         "guarantee_worst": _of(max, guarantees),

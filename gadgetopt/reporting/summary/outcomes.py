@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gadgetopt.numbers.tolerance import Number, agrees, as_double
+from gadgetopt.numbers.tolerance import TOLERANCE, Number, agrees, as_double
 from gadgetopt.reporting.integrals import integral_of
 from gadgetopt.runs.comparison import Entry
 from gadgetopt.system.declaration import Sense
@@ -36,12 +36,16 @@ class Outcome:
         The mean of the runs' gaps, if every run has one.
     low, high : float or None
         The ratio's interval; None if there is no ratio. `high` is infinite without a dual bound.
+    distance : float or None
+        Where every run found a solution and there is no ratio: the mean of the gaps to the best
+        dual bound on the instance, infinite without one.
     infeasible : Voucher or None
         The weakest voucher of the runs' proofs of infeasibility, if every run has one.
     net_low, net_high : float or None
         The same of the ratio without the part of the objective that no decision changes.
     certified : Voucher or None
-        Who vouches for the bound on which the ratio rests, if the interval is closed.
+        Who vouches for the bound on which the ratio rests, if the interval is closed; without a
+        ratio, if the optimum is known.
     guarantee : float or None
         The ratio that a proven theorem guarantees for every run.
     refuted, refuted_proven : int
@@ -73,6 +77,7 @@ class Outcome:
     gap: float | None
     low: float | None
     high: float | None
+    distance: float | None
     net_low: float | None
     net_high: float | None
     certified: Voucher | None
@@ -86,6 +91,13 @@ class Outcome:
     compared: bool = field(default=False)
     won: bool = field(default=False)
     tied: bool = field(default=False)
+
+    @property
+    def at_optimum(self) -> bool:
+        """True if the solution is known to be optimal, whoever proved it."""
+        if self.high is None:
+            return self.distance is not None and (self.optimal is not None or self.distance == 0)
+        return self.high <= 1 + TOLERANCE
 
 
 def outcome_of(entries: Sequence[Entry]) -> Outcome:
@@ -117,9 +129,10 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         gap=math.fsum(gaps) / len(gaps) if results and len(gaps) == len(results) else None,
         low=low,
         high=high,
+        distance=_distance([e.ratio for e in made]) if solved and low is None else None,
         net_low=net_low,
         net_high=net_high,
-        certified=_certified(made) if low is not None else None,
+        certified=_certified(made) if solved else None,
         guarantee=max(guarantees) if made and len(guarantees) == len(made) else None,
         refuted=sum(bool(standings) for standings in exceeded),
         refuted_proven=sum("proven" in standings for standings in exceeded),
@@ -176,10 +189,16 @@ def _interval(ratios: Sequence[Ratio | None]) -> tuple[float | None, float | Non
     return sum(lows) / len(lows), sum(highs) / len(highs)
 
 
+def _distance(ratios: Sequence[Ratio | None]) -> float:
+    """Return the mean gap to the best dual bound; infinite if there is none."""
+    gaps = [math.inf if r is None or r.gap is None else r.gap for r in ratios]
+    return sum(gaps) / len(gaps)
+
+
 def _certified(made: Sequence[Entry]) -> Voucher | None:
-    """Return the weakest voucher of runs that all have a closed ratio."""
+    """Return the weakest voucher of runs whose distances to the optimum are all known."""
     found = [e.ratio for e in made if e.ratio is not None]
-    closed = all(r.certified for r in found)
+    closed = len(found) == len(made) and all(r.certified for r in found)
     return _weakest([r.voucher for r in found]) if closed else None
 
 

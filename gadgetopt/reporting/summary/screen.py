@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gadgetopt.reporting.cells import counted, guarantee, ratio, share
+from gadgetopt.reporting.cells import counted, gap, guarantee, ratio, share
 from gadgetopt.reporting.sentences import Row, closing, leading
 from gadgetopt.reporting.summary.columns import (
     Column,
@@ -121,15 +121,14 @@ def _of_one(subject: Row | None) -> dict[str, str]:
     if subject is None:
         return {"ratio": "", "theorem": ""}
     theorem = guarantee(subject["guarantee_worst"]) if subject["guaranteed"] else ""
-    worst = ratio(subject["ratio_worst_low"], subject["ratio_worst_high"])
-    return {"ratio": worst, "theorem": theorem}
+    return {"ratio": _distance(subject, "worst"), "theorem": theorem}
 
 
 def _of_many(rows: Sequence[Row], subject: Row | None, closer: Row | None) -> dict[str, str]:
     of = max(row["instances"] for row in rows)
     median = best = ""
     if subject is not None:
-        median = ratio(subject["ratio_median_low"], subject["ratio_median_high"])
+        median = _distance(subject, "median")
         leads = subject["wins"] + subject["ties"]
         best = share(leads, subject["compared"]) if subject["compared"] else ""
     one = _of_one(subject)
@@ -141,6 +140,13 @@ def _of_many(rows: Sequence[Row], subject: Row | None, closer: Row | None) -> di
         "best\n%": best,
         "closed\n%": share(0 if closer is None else closer["optimal"], of),
     }
+
+
+def _distance(row: Row, which: str) -> str:
+    """Return the median or worst ratio; where no instance has one, the gap, which says so."""
+    if row["unrated"] and not row["rated"]:
+        return f"gap {gap(row[f'gap_{which}'])}"
+    return ratio(row[f"ratio_{which}_low"], row[f"ratio_{which}_high"])
 
 
 def _letters(closer: Row) -> str:

@@ -1,11 +1,12 @@
 """Sentences say what the table says, and nothing rounded in favour of a method."""
 
+import math
 import re
 
 import pytest
 
 from gadgetopt.numbers.tolerance import as_double
-from gadgetopt.reporting.cells import share
+from gadgetopt.reporting.cells import gap, share
 from gadgetopt.reporting.sentences import certified, failures, findings, headline, refuted
 from gadgetopt.reporting.summary import summarize
 from gadgetopt.system.result import Status, Voucher
@@ -219,3 +220,46 @@ def test_a_bound_that_is_not_beyond_the_limit_vouches_for_nothing():
     assert "(claimed by a solver)" in said([hopeless("i", notes=None)])[0]
     twice = [hopeless("i", notes=None), hopeless("i", "other", notes=None)]
     assert "(cross-checked)" in said(twice)[0]
+
+
+def test_what_has_no_ratio_counts_by_its_gap():
+    closed = [
+        result(f"i{k}", "highs", "exact", value, value, system="mip", voucher=voucher)
+        for k, (value, voucher) in enumerate(
+            [(7, Voucher.VERIFIED), (-5, Voucher.VERIFIED), (-3, Voucher.SOLVER)]
+        )
+    ]
+    row = summarize(table(closed)).iloc[0]
+    assert (row["rated"], row["unrated"], row["at_optimum"], row["certified"]) == (1, 2, 3, 3)
+    assert (row["certified_verified"], row["certified_solver"], row["gap_worst"]) == (2, 1, 0)
+    assert said(closed) == [
+        "mip, highs: optimal on all 3 instances; highs closes the gap on 3 of 3 (2 verified, "
+        "1 claimed by a solver)"
+    ]
+
+
+def test_open_gaps_are_said_where_ratios_mean_nothing():
+    found = []
+    for k in range(4):
+        found.append(result(f"i{k}", "pump", objective=-4 - k, system="mip"))
+        bound = -8 if k < 3 else -10
+        found.append(result(f"i{k}", "highs", "exact", -8, bound, system="mip"))
+    pump, highs = (row for _, row in summarize(table(found)).iterrows())
+    assert (pump["at_optimum"], pump["certified"], pump["gap_worst"]) == (0, 3, 1)
+    assert (highs["at_optimum"], highs["certified"], highs["gap_worst"]) == (3, 3, 0.25)
+    assert said(found)[0] == (
+        "mip, pump: gap at most 51.5% on half of 4 instances, worst gap 100.0%; never as good as "
+        "the best method; highs closes the gap on 3 of 4 (all claimed by a solver)"
+    )
+    alone = [result("i", "pump", objective=-4, bound=-5, system="mip")]
+    assert said(alone) == ["mip, pump: gap 25.0%; not certified"]
+    unlimited = [result(f"i{k}", "pump", objective=-4, system="mip") for k in range(3)]
+    assert said(unlimited) == ["mip, pump: no dual bound above 0 is known on any of 3 instances"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.0%"), (1e-9, "0.1%"), (0.003, "0.3%"), (0.00301, "0.4%"), (math.inf, "?")],
+)
+def test_a_gap_is_rounded_up(value, text):
+    assert gap(value) == text
