@@ -88,6 +88,7 @@ def write_model(model: Any, form: str, path: Path) -> None:
     from pyomo.opt import ProblemFormat
 
     from gadgetopt.solvers.through_pyomo.doubles import in_doubles
+    from gadgetopt.solvers.through_pyomo.narrow_binaries import narrow_binaries_as_integers
 
     with whole_file(path) as part:
         try:
@@ -98,7 +99,7 @@ def write_model(model: Any, form: str, path: Path) -> None:
             else:
                 pyomo_format = ProblemFormat.cpxlp if form == "lp" else ProblemFormat(form)
                 labels = {"symbolic_solver_labels": True}
-                with in_doubles(model):
+                with in_doubles(model), narrow_binaries_as_integers(model):
                     model.write(str(part), format=pyomo_format, io_options=labels)
         except (ValueError, RuntimeError) as error:
             if isinstance(error, ModelRefused):

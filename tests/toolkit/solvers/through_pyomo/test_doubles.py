@@ -5,6 +5,7 @@ from fractions import Fraction
 import pyomo.environ as pyo
 import pytest
 
+from gadgetopt.proofs.reading.lp import read_lp
 from gadgetopt.reporting.export import write_model
 from gadgetopt.solvers.through_pyomo.doubles import in_doubles
 
@@ -43,3 +44,16 @@ def test_files_have_no_fractions(form, tmp_path):
     text = path.read_text()
     assert "/" not in text.partition("\n")[2].replace("lp_", "")
     assert "0.333333333333333" in text
+
+
+def test_a_fixed_binary_variable_keeps_its_bounds_in_an_lp_file(tmp_path):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(2), domain=pyo.Binary)
+    m.x[1].setub(0)
+    m.o = pyo.Objective(expr=m.x[0] + m.x[1], sense=pyo.maximize)
+    m.row = pyo.Constraint(expr=m.x[0] + m.x[1] <= 2)
+    path = tmp_path / "model.lp"
+    write_model(m, "lp", path)
+    model = read_lp(path.read_text()).model
+    assert (model.integer, model.lower, model.upper) == ([True, True], [0, 0], [1, 0])
+    assert (m.x[1].domain, m.x[1].lb, m.x[1].ub) == (pyo.Binary, 0, 0)
