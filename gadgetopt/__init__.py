@@ -24,6 +24,8 @@ plot(store or comparison, x=column)
     Return a figure of runs against a column of their instances.
 export(instance, formulation, path)
     Write a formulation of an instance to a file for another solver.
+build(instance, formulation)
+    Return a formulation of an instance as a Pyomo model, which is taken wherever an instance is.
 compare(paths, methods, time_limit, ...)
     Run methods on instances; return the ratio table, a `Comparison` of `Entry`.
 formulations(instance, solve=True)
@@ -72,6 +74,7 @@ _HOME = {
     "Result": "system.result",
     "Status": "system.result",
     "Extension": "system.extension",
+    "build": "api.making",
     "compare": "api.running",
     "export": "api.making",
     "formulation": "system.declaring",
@@ -111,6 +114,7 @@ __all__ = [
     "Limits",
     "Result",
     "Status",
+    "build",
     "compare",
     "export",
     "formulation",
@@ -142,7 +146,7 @@ __all__ = [
 if TYPE_CHECKING:
     from gadgetopt.api.comparison import Comparison
     from gadgetopt.api.looking import plot, show
-    from gadgetopt.api.making import Imported, export, generate, import_
+    from gadgetopt.api.making import Imported, build, export, generate, import_
     from gadgetopt.api.proving import prove
     from gadgetopt.api.running import compare, ratios, solve, verify
     from gadgetopt.errors import BoundRefuted, InputError

@@ -1,17 +1,20 @@
-"""`generate`, `import_` and `export`."""
+"""`generate`, `import_`, `export` and `build`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.api.running import as_instance
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Importer, Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem, problems
+
+if TYPE_CHECKING:
+    from pyomo.environ import ConcreteModel
 
 
 def generate(
@@ -230,3 +233,33 @@ def export(
         raise InputError(f"{out}: is a directory, expected a file")
     write_formulation(chosen, document.data, format, out)
     return out
+
+
+def build(instance: Document[Any] | Path | str, formulation: str) -> ConcreteModel:
+    """Return the Pyomo model of a formulation on an instance.
+
+    Like a model of your own, it is an instance wherever one is taken. It is built in this process,
+    without limits until Ctrl-C.
+
+    Parameters
+    ----------
+    instance : Document or path
+    formulation : str
+
+    Raises
+    ------
+    InputError
+        If there is no such formulation, or it refuses the instance.
+
+    Examples
+    --------
+    >>> import gadgetopt
+    >>> model = gadgetopt.build("instances/quickstart/knapsack.json", "direct")
+    >>> gadgetopt.solve(model).objective
+    8222
+    """
+    from gadgetopt.solvers.formulations.building import built
+    from gadgetopt.system.methods import find_formulation
+
+    document = as_instance(instance)
+    return built(find_formulation(document.problem, formulation), document.data)

@@ -114,6 +114,22 @@ def test_a_pyomo_model_is_an_instance_wherever_one_is_taken(tmp_path):
     assert bounds.lp_bound.tolist() == pytest.approx([1.65, 2.2])
 
 
+def test_the_page_compares_a_model_of_one_s_own_with_one_of_the_library(root, monkeypatch):
+    page = (root / "docs/any_model.md").read_text(encoding="utf-8")
+    code = next(part for part in page.split("```python\n")[1:] if "gadgetopt.build(" in part)
+    names: dict[str, object] = {}
+    monkeypatch.chdir(root)
+    exec(code.partition("```")[0].replace('certify="10"', "workers=0"), names)
+    results = [entry.result for entry in names["table"]]
+    assert [r.instance for r in results] == ["mine", "library"]
+    assert [r.objective for r in results] == [-8222, 8222]
+    assert [r.status.value for r in results] == ["optimal", "optimal"]
+    sizes = gadgetopt.formulations(names["models"])
+    assert sizes.binary.tolist() == [20, 20]
+    assert sizes.rows.tolist() == [3, 3]
+    assert sizes.lp_bound[0] == pytest.approx(-sizes.lp_bound[1])
+
+
 def test_an_outcome_is_printed_in_a_few_lines():
     printed = str(solve_model(pyomo_model(strong=True))).splitlines()
     assert printed[:2] == ["status     optimal", "objective  11/5"]
