@@ -1,5 +1,7 @@
 """How long a large model file takes to become an instance: processor time, memory, fingerprint.
 
+No study measures what happens before its runs.
+
 python benchmarks/model_reading.py             # a million entries
 python benchmarks/model_reading.py --entries 100000
 """

@@ -1,6 +1,7 @@
 """Binary variables with other bounds than 0 and 1, as integers for LP files.
 
-Pyomo lists them under Binaries with their bounds; HiGHS keeps these, SCIP reads 0 and 1.
+Pyomo lists them under Binaries with their bounds. What solvers make of bounds and Binaries together
+is not the same for all bounds, and our own reader refuses such files.
 """
 
 from __future__ import annotations
