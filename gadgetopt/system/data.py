@@ -96,6 +96,13 @@ class Data(BaseModel):
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**{**fields, **(update or {})})
 
+    def overview_fields(self) -> Mapping[str, Any]:
+        """Return what an overview of the record draws by name: all fields, unless it says less.
+
+        Records whose fields are packed return lists of the numbers in them.
+        """
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
     def identity(self) -> bytes:
         """Return what tells this record from others: its fields as JSON, sorted, without spaces.
 

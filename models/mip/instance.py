@@ -87,6 +87,18 @@ class MipInstance(Instance):
         relaxed = within(self.exact, tolerance)
         return self.of(NamedModel(relaxed, list(self.columns), list(self.rows), []))
 
+    def overview_fields(self) -> Mapping[str, Any]:
+        """Return the costs of the columns that have some, and the entries of columns and rows."""
+        model = self.exact
+        in_column = np.zeros(len(self.columns), dtype=np.int64)
+        for row in model.rows:
+            in_column[row.columns] += 1
+        return {
+            "costs": tuple(Fraction(c, model.scale) for c in model.costs[1]),
+            "entries of a column": tuple(in_column.tolist()),
+            "entries of a row": tuple(len(row.columns) for row in model.rows),
+        }
+
     def identity(self) -> bytes:
         """Return a digest of the model that orders columns and rows by their names.
 

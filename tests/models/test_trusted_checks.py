@@ -65,7 +65,7 @@ PARTS = {
 
 def test_systems_are_found():
     assert len(SYSTEMS) >= 21
-    assert problem_names() == SYSTEMS
+    assert [name for name in problem_names() if problem(name).check_bound is not None] == SYSTEMS
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

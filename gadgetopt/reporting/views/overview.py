@@ -68,8 +68,8 @@ def _single_numbers(data: Data) -> Figure | None:
 
 def number_lists(data: Data) -> Iterator[tuple[str, list[float]]]:
     """Yield the name and the values of every list of numbers, and of records' numbers."""
-    for name in type(data).model_fields:
-        value = getattr(data, name)
+    for name, field in data.overview_fields().items():
+        value = field
         if isinstance(value, Data):
             yield from ((f"{spaced(name)}: {part}", own) for part, own in number_lists(value))
         if isinstance(value, Mapping):
