@@ -28,5 +28,5 @@ PROBLEM = Problem(
     sense=Reference(__name__, "instance:sense_of"),
     objective="objective",
     default_method="model@highs",
-    default_methods=("feasibility_pump", "model@highs", "model@cpsat", "model@scip"),
+    default_methods=("feasibility_pump", "model@highs", "model@cpsat"),
 )
