@@ -85,7 +85,7 @@ def show(
     memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
-    """Show a problem, formulation, model, algorithm or instance file on paper.
+    """Show a problem, a part of it, or an instance file.
 
     `show SYSTEM algorithm` prints it step by step, as Python without any haste. `show FILE` prints
     name, size, features and origin of an instance. With a formulation the model of that instance
