@@ -1,6 +1,7 @@
 """An alarm ends what looks at no clock, but no import."""
 
 import importlib
+import random
 import signal
 import sys
 import time
@@ -19,6 +20,15 @@ while time.monotonic() < until:
     pass
 whole = True
 """
+
+
+@pytest.fixture
+def alarm_before():
+    """Return what handles the alarm; it is so again after the test."""
+    before = signal.getsignal(signal.SIGALRM)
+    yield before
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture
@@ -57,3 +67,50 @@ def test_an_alarm_that_is_set_during_an_import_rings(modules):
         "    pass\n"
     )
     assert importlib.import_module("script").alarm.rang
+
+
+def ended(seconds, after_s):
+    """Return whether a busy block was ended."""
+    until = time.perf_counter() + seconds
+    try:
+        with ended_after(after_s):
+            while time.perf_counter() < until:
+                pass
+    except TimeUp:
+        return True
+    return False
+
+
+def test_an_alarm_that_rings_at_the_end_of_its_block_leaves_no_timer(alarm_before):
+    rng = random.Random(0)
+    until = time.perf_counter() + 2
+    while time.perf_counter() < until:
+        ended(rng.uniform(0.0008, 0.00102), 0.001)
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+        assert signal.getsignal(signal.SIGALRM) is alarm_before
+
+
+def test_an_alarm_whose_block_was_never_left_rings_nowhere_else(alarm_before, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    def block():
+        with ended_after(0.02):
+            monkeypatch.setattr(signal, "getsignal", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    monkeypatch.undo()
+    time.sleep(0.05)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_the_alarm_of_an_outer_block_rings_after_an_inner_one(alarm_before):
+    def blocks():
+        with ended_after(0.05):
+            assert ended(10, 0.01)
+            time.sleep(60)
+
+    with pytest.raises(TimeUp):
+        blocks()
+    assert signal.getsignal(signal.SIGALRM) is alarm_before
