@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from bisect import insort_left, insort_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from .graham import makespan_s
 
 #: Load of a machine, and its jobs as a tree of pairs, so that joining two takes constant time.
 Part = tuple[int, Any]
+
+#: So many times fewer parts than the rest are inserted one by one, in place of sorting all.
+_FEW = 8
 
 
 @method(kind="approximation", reference="Karmarkar and Karp 1982")
@@ -35,7 +39,8 @@ def differencing(instance: ParallelMachinesInstance) -> MethodOutcome:
     -----
     At first every job is a partial schedule of its own. The two partial schedules with the largest
     difference between their largest and their smallest load are joined, the largest load of one
-    with the smallest of the other and so on, until one is left. O(n m log m).
+    with the smallest of the other and so on, until one is left. A join touches no more loads than
+    the smaller of the two has, and the others stay in order: O(n log^2 n) comparisons.
 
     References
     ----------
@@ -73,14 +78,35 @@ def _entry(parts: list[Part], machines: int, serial: int) -> tuple[int, int, lis
 
 
 def _joined(first: list[Part], second: list[Part], machines: int) -> list[Part]:
-    """Join two partial schedules, the largest load of one with the smallest of the other."""
-    shared = len(first) + len(second) - machines
-    if shared <= 0:
-        return sorted(first + second, key=lambda part: -part[0])
-    alone = [*first[: len(first) - shared], *second[: len(second) - shared]]
-    pairs = zip(first[len(first) - shared :], reversed(second[len(second) - shared :]), strict=True)
-    joined = [(a + b, (left, right)) for (a, left), (b, right) in pairs]
-    return sorted(alone + joined, key=lambda part: -part[0])
+    """Join two partial schedules, the largest load of one with the smallest of the other.
+
+    Both lists are used up. Of equal loads those of the first come first, and joined ones last.
+    """
+    shared = max(0, len(first) + len(second) - machines)
+    of_first, of_second = first[len(first) - shared :], second[len(second) - shared :]
+    del first[len(first) - shared :], second[len(second) - shared :]
+    joined = [
+        (a + b, (left, right))
+        for (a, left), (b, right) in zip(of_first, reversed(of_second), strict=True)
+    ]
+    few = min(len(first), len(second)) + shared
+    if few * _FEW > len(first) + len(second):
+        return sorted(first + second + joined, key=_falling)
+    if len(first) >= len(second):
+        parts = first
+        for part in second:
+            insort_right(parts, part, key=_falling)
+    else:
+        parts = second
+        for part in reversed(first):
+            insort_left(parts, part, key=_falling)
+    for part in joined:
+        insort_right(parts, part, key=_falling)
+    return parts
+
+
+def _falling(part: Part) -> int:
+    return -part[0]
 
 
 def _leaves(tree: Any) -> Iterable[int]:

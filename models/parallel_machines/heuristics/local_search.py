@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -86,6 +87,10 @@ def first_schedule(instance: ParallelMachinesInstance, bound: int, clock: Clock)
 class PairSearch:
     """A schedule that is improved pair by pair.
 
+    With thousands of machines most pairs are the same as before: machines are kept in the order of
+    their loads, and a machine that no other could relieve is paired again only with those that
+    changed since.
+
     Attributes
     ----------
     jobs_of : list of list of int
@@ -104,11 +109,14 @@ class PairSearch:
         self.rng = rng
         self.jobs_of: list[list[int]] = [list(jobs) for jobs in jobs_of]
         self.load_s: list[int] = [self._sum(jobs) for jobs in self.jobs_of]
+        self._by_load: list[tuple[int, int]] = sorted((s, i) for i, s in enumerate(self.load_s))
+        self._changed: list[int] = []  # machines, in the order of their changes
+        self._tried: dict[int, int] = {}  # changes when no other machine could relieve this one
 
     @property
     def makespan_s(self) -> int:
         """The largest load."""
-        return max(self.load_s)
+        return self._by_load[-1][0]
 
     def run(self, bound: int, kicks: int, clock: Clock) -> None:
         """Improve until the bound is met, `kicks` exchanges in a row bring nothing, or time ends.
@@ -128,17 +136,27 @@ class PairSearch:
     def _improve(self, clock: Clock) -> bool:
         """Relieve the most loaded machine by the first other one that can; True if one could."""
         top_s = self.makespan_s
-        i = self.load_s.index(top_s)
-        for k in sorted(range(len(self.load_s)), key=self.load_s.__getitem__):
-            if k == i or clock.expired:
+        i = self._by_load[bisect_left(self._by_load, (top_s, 0))][1]
+        for load_s, k in self._untried(i):
+            if clock.expired:
+                return False
+            if k == i:
                 continue
             pool = [*self.jobs_of[i], *self.jobs_of[k]]
-            part = self._part(pool, (top_s + self.load_s[k]) // 2)
-            larger_s = max(self._sum(part), top_s + self.load_s[k] - self._sum(part))
-            if larger_s < top_s:
+            part = self._part(pool, (top_s + load_s) // 2)
+            part_s = self._sum(part)
+            if max(part_s, top_s + load_s - part_s) < top_s:
                 self._divide(i, k, pool, part)
                 return True
+        self._tried[i] = len(self._changed)
         return False
+
+    def _untried(self, i: int) -> Iterable[tuple[int, int]]:
+        """Return loads and machines that may relieve a machine, by load."""
+        if i not in self._tried:
+            return self._by_load
+        since = {*self._changed[self._tried[i] :]}
+        return sorted((self.load_s[k], k) for k in since)
 
     def _kick(self) -> None:
         """Divide the jobs of two machines again so that neither becomes the most loaded."""
@@ -158,8 +176,12 @@ class PairSearch:
 
     def _divide(self, i: int, k: int, pool: list[int], part: list[int]) -> None:
         chosen = set(part)
-        self.jobs_of[i], self.jobs_of[k] = part, [j for j in pool if j not in chosen]
-        self.load_s[i], self.load_s[k] = self._sum(part), self._sum(self.jobs_of[k])
+        for machine, jobs in ((i, part), (k, [j for j in pool if j not in chosen])):
+            del self._by_load[bisect_left(self._by_load, (self.load_s[machine], machine))]
+            self.jobs_of[machine], self.load_s[machine] = jobs, self._sum(jobs)
+            insort(self._by_load, (self.load_s[machine], machine))
+            self._changed.append(machine)
+            self._tried.pop(machine, None)
 
     def _part(self, pool: list[int], target_s: int) -> list[int]:
         """Return jobs of the largest sum up to a target; about half of all if sums are too many."""
