@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...counting import TableTooLarge, is_raised
-from ...instance import ParallelMachinesInstance
+from ...instance import ParallelMachinesInstance, ParallelMachinesSolution
 from ..certificate import ParallelMachinesCertificate, Prices, check_bound
 from .dual_feasible import dual_feasible_bound
 from .patterns import Demand, Pattern, pack_fractionally
@@ -38,62 +36,47 @@ def pattern_bound(instance: ParallelMachinesInstance, limits: Limits) -> MethodO
     ModelRefused
         If the capacity is too large for the knapsack that finds patterns.
     """
-    clock = Clock(limits)
-    bound, certificate = dual_feasible_bound(instance, clock)
+    search = Search[ParallelMachinesSolution]("min", limits, gap=0.0)
+    search.prove(*dual_feasible_bound(instance, search.clock))
     high = instance.mean_load_s + max(instance.processing_s)
-    found = raise_bound(instance, (bound, certificate), high, clock)
-    return MethodOutcome(
-        dual_bound=found.bound,
-        certificate=found.certificate,
-        limit_hit=found.limit_hit,
-        notes={"patterns": len(found.pool)},
-    )
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The bound of the linear pattern program.
-
-    Attributes
-    ----------
-    bound, certificate
-        A lower bound and its proof.
-    limit_hit : str or None
-        None if no larger capacity below the upper end is refuted; "time_s" or "interrupted" if
-        that is not known.
-    pool : dict
-        The patterns that were generated, with their loads.
-    """
-
-    bound: int
-    certificate: ParallelMachinesCertificate
-    limit_hit: str | None
-    pool: dict[Pattern, int]
+    pool: dict[Pattern, int] = {}
+    with search.interruptible():
+        if not raise_bound(instance, search, high, pool):
+            search.limit_hit = "time_s"
+    return search.outcome(None, patterns=len(pool))
 
 
 def raise_bound(
     instance: ParallelMachinesInstance,
-    known: tuple[int, ParallelMachinesCertificate],
+    search: Search[ParallelMachinesSolution],
     high: int,
-    clock: Clock,
-) -> Raised:
-    """Raise a bound to the least capacity, up to `high`, that the linear program does not refute.
+    pool: dict[Pattern, int],
+) -> bool:
+    """Raise a search's bound to the least capacity that the linear program does not refute.
 
-    `high` is one that it does not refute, such as a makespan.
+    Parameters
+    ----------
+    instance : ParallelMachinesInstance
+    search : Search
+        With a bound.
+    high : int
+        A capacity that is not refuted, such as a makespan.
+    pool : dict
+        Patterns with their loads; those that are generated are added.
+
+    Returns
+    -------
+    bool
+        False if time was up before.
     """
-    bound, certificate = known
     demand = demand_of(instance)
-    pool: dict[Pattern, int] = {}
-    low = bound
+    low = int(search.bound)
+    # Most bounds need not be raised at all, so the lowest capacity comes first.
+    capacity_s = low
     while low < high:
-        # Most bounds need not be raised at all, so the lowest capacity comes first.
-        capacity_s = low if low == bound and certificate is known[1] else (low + high) // 2
-        try:
-            packing = pack_fractionally(demand, capacity_s, pool, clock)
-        except KeyboardInterrupt:
-            return Raised(bound, certificate, "interrupted", pool)
+        packing = pack_fractionally(demand, capacity_s, pool, search.clock)
         if packing.fits is None:
-            return Raised(bound, certificate, "time_s", pool)
+            return False
         proof = (
             None
             if packing.fits or packing.prices is None
@@ -101,10 +84,11 @@ def raise_bound(
         )
         if proof is None:  # duals that prove nothing in whole numbers refute nothing
             high = capacity_s
-            continue
-        certificate = proof
-        bound = low = check_bound(instance, proof) or capacity_s + 1
-    return Raised(bound, certificate, None, pool)
+        else:
+            low = check_bound(instance, proof) or capacity_s + 1
+            search.prove(low, proof)
+        capacity_s = (low + high) // 2
+    return True
 
 
 def demand_of(instance: ParallelMachinesInstance) -> Demand:

@@ -26,7 +26,6 @@ from ..bounds.combinatorial import combinatorial_certificate
 from ..bounds.dual_feasible import dual_feasible_bound
 from ..bounds.pattern_bound import demand_of, raise_bound
 from ..bounds.patterns import Pattern
-from ..certificate import ParallelMachinesCertificate
 from .diving import dive, schedule_of
 from .enumeration import possible_patterns
 
@@ -144,13 +143,7 @@ class _Search(Search[ParallelMachinesSolution]):
     def bound_by_patterns(self) -> None:
         """Raise the bound by the linear pattern program."""
         with self.phase("pattern bound"):
-            known = self.certificate
-            assert isinstance(known, ParallelMachinesCertificate), "counting proves something"
-            found = raise_bound(self.instance, (self.bound_s, known), self.makespan_s, self.clock)
-            self.prove(found.bound, found.certificate)
-            self.pool = found.pool
-            if found.limit_hit == "interrupted":
-                raise KeyboardInterrupt
+            raise_bound(self.instance, self, self.makespan_s, self.pool)
 
     def dive(self) -> bool:
         """Look for a schedule that meets the bound, else for better ones; True if one meets it."""

@@ -27,7 +27,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled, slow_note
-from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.system.declaring import method
@@ -36,7 +36,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ...energetic import (
     energetic_bound,
 )
-from ...instance import SjfBcoInstance
+from ...instance import SjfBcoInstance, SjfBcoSolution
 from ...size_limits import refuse_many
 from ..certificate.check import (
     GpuBinPrices,
@@ -47,7 +47,6 @@ from ..certificate.gpu_bins import (
     gpu_bins,
     refutes,
 )
-from .outcome import bound_outcome
 
 #: Most units of time of a knapsack.
 MOST_UNITS = 4096
@@ -113,7 +112,7 @@ def gpu_bin_lp(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
     ModelRefused
         If a pricing would take too many sums.
     """
-    clock = Clock(limits)
+    search = Search[SjfBcoSolution]("min", limits, gap=0.0)
     start = energetic_bound(instance)
     bins = gpu_bins(instance)
     unit = -(-2 * start // MOST_UNITS)
@@ -122,33 +121,27 @@ def gpu_bin_lp(instance: SjfBcoInstance, limits: Limits) -> MethodOutcome:
     sums = items * len(bins.bins) * (2 * start // unit)
     refuse_many(sums, MOST_SUMS, "jobs times slots times server sizes: sums of a knapsack")
     master = _Master(bins, kinds)
-    bound, certificate = start, SjfBcoCertificate(formula="energetic")
-    limit_hit = None
-    try:
-        while bound <= instance.horizon_slots:
-            makespan = (bound // unit + 1) * unit - 1
-            prices = master.refute(makespan // unit, clock)
+    search.prove(start, SjfBcoCertificate(formula="energetic"))
+    with search.interruptible():
+        while search.bound <= instance.horizon_slots:
+            makespan = (int(search.bound) // unit + 1) * unit - 1
+            prices = master.refute(makespan // unit, search)
             if prices is None:
                 break
             of_jobs = tuple(prices[kinds.kind].tolist())
             assert refutes(instance, makespan, of_jobs, unit)
-            bound = makespan + 1
-            certificate = SjfBcoCertificate(
-                gpu_bins=GpuBinPrices(slots=bound, prices=of_jobs, unit_slots=unit)
-            )
-    except KeyboardInterrupt:
-        limit_hit = "interrupted"
-    outcome = bound_outcome(instance, bound, certificate)
-    outcome.limit_hit = limit_hit or master.limit_hit
-    outcome.notes = {
-        "energetic": start,
-        "kinds": len(kinds.demand),
-        "patterns": master.lp.num_columns - len(kinds.demand),
-        "iterations": master.iterations,
-        "unit_slots": unit,
+            proof = GpuBinPrices(slots=makespan + 1, prices=of_jobs, unit_slots=unit)
+            search.prove(makespan + 1, SjfBcoCertificate(gpu_bins=proof))
+    search.infeasible = search.bound > instance.horizon_slots
+    return search.outcome(
+        None,
+        energetic=start,
+        kinds=len(kinds.demand),
+        patterns=master.lp.num_columns - len(kinds.demand),
+        iterations=master.iterations,
+        unit_slots=unit,
         **slow_note(),
-    }
-    return outcome
+    )
 
 
 class _Master:
@@ -157,7 +150,6 @@ class _Master:
     def __init__(self, bins: GpuBins, kinds: Kinds):
         self.bins, self.kinds = bins, kinds
         self.iterations = 0
-        self.limit_hit: str | None = None
         size, classes = len(kinds.demand), len(bins.bins)
         self.lp = PersistentLp("min")
         infinite = np.full(size, np.inf)
@@ -172,17 +164,17 @@ class _Master:
         self.rounds = 1 + PATTERNS_PER_THOUSAND_KINDS * size // 1000
         self._patterns: ColumnPool[None] = ColumnPool(self.lp)
 
-    def refute(self, length: int, clock: Clock) -> Ints | None:
+    def refute(self, length: int, search: Search[SjfBcoSolution]) -> Ints | None:
         """Return integer prices of the kinds that refute `length` units; None if there are none.
 
-        None is also the answer when time is up.
+        None is also the answer when the search's time is up.
         """
         demand, classes = self.kinds.demand, len(self.bins.bins)
-        while not clock.expired:
-            status = self.lp.solve(clock.limits())
+        while not search.clock.expired:
+            status = self.lp.solve(search.clock.limits())
             self.iterations += 1
             if status is not Status.OPTIMAL:
-                self.limit_hit = self.lp.limit_hit
+                search.limit_hit = self.lp.limit_hit
                 return None
             duals = self.lp.row_duals
             prices = np.floor(PRICE_SCALE * np.maximum(duals[: len(demand)], 0.0)).astype(np.int64)
@@ -199,7 +191,7 @@ class _Master:
                 return prices
             if not new:
                 return None
-        self.limit_hit = "time_s"
+        search.limit_hit = "time_s"
         return None
 
     def _best_patterns(self, c: int, prices: Ints, length: int) -> tuple[Ints, int]:

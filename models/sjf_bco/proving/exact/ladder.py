@@ -277,11 +277,8 @@ def ladder(
         if search.clock.expired:
             break
         lower = search.bound
-        try:
-            with search.clock.phase(name), search.unless_refused():
-                climb()
-        except KeyboardInterrupt:
-            search.limit_hit = "interrupted"
+        with search.interruptible(), search.clock.phase(name), search.unless_refused():
+            climb()
         if search.bound > lower:
             search.bound_from = name
         history.append({"rung": name, "lower": search.bound, "upper": search.upper})

@@ -147,13 +147,11 @@ def close(
     annealed = False
     while not search.over and search.bound <= instance.horizon_slots:
         attempt = Chronological(instance, int(search.bound), tables)
-        try:
+        with search.interruptible():
             while attempt.step(STEP) not in (EXHAUSTED, FOUND) and not search.over:
                 if not annealed:
                     annealed = True
                     _anneal(instance, search, whole_annealing, MOVES)
-        except KeyboardInterrupt:
-            search.limit_hit = "interrupted"
         nodes += attempt.nodes
         if attempt.answer == FOUND:
             search.offer(search.bound, attempt.schedule())
