@@ -1,1 +1,1 @@
-"""Instances: generators (`generate`)."""
+"""Instances: generators (`generate`), and what trains the learned policy (`learning`)."""

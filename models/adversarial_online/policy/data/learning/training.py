@@ -31,17 +31,17 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.networks import Adam, torch_on_one_core
 from gadgetopt.system.declaring import trainer
 
-from ...subproblems.grids import geometric
-from ..instance import AdversarialOnlinePolicyInstance
-from ..sale_table import worst_of_table
-from ..subproblems.networks import (
+from ....subproblems.grids import geometric
+from ...instance import AdversarialOnlinePolicyInstance
+from ...sale_table import worst_of_table
+from ...subproblems.networks import (
     ADVERSARY_INPUTS,
     SELLER_INPUTS,
     initial_weights,
     logits,
     softmax,
 )
-from ..subproblems.rounding import rounded_table
+from ...subproblems.rounding import rounded_table
 
 #: Parts of a unit in the tables that are certified.
 PARTS_PER_UNIT = 24

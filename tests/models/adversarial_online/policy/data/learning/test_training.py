@@ -7,7 +7,7 @@ from gadgetopt.runs.training import train
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
-from ..brute_force import game, run
+from ...brute_force import game, run
 
 PROBLEM = problem("adversarial_online_policy")
 PARAMETERS = {
