@@ -41,9 +41,9 @@ PROBLEM = Problem(
         "price_and_close",
     ),
     renamed={
-        "learned:order=trained": "learned",
-        "learned:order": "learned_order",
+        "learned:order": "learned",
         "learned:samples": "learned_sampled",
         "learned:lookahead": "learned_lookahead",
     },
+    removed={"learned_order": "learned"},
 )

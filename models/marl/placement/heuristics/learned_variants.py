@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gadgetopt.errors import InputError
@@ -14,28 +12,8 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.learned.placer import after, likeliest, likeliest_of, sampled
 from ...subproblems.occupancy import Occupancy
-from ...subproblems.orders import Order
 from ..algorithms.learned import Schedulers, outcome_of
 from ..instance import PlacementInstance
-
-
-@method(kind="heuristic", reference="learned, one step changed", files=("policy",))
-def learned_order(
-    instance: PlacementInstance,
-    limits: Limits,
-    *,
-    policy: str = "",
-    agents: int = 0,
-    order: Order = "fifo",
-) -> MethodOutcome:
-    """The learned scheduler on jobs in another order than in training.
-
-    Parameters are those of `learned`, and the order.
-    """
-    clock = Clock(limits)
-    schedulers = replace(Schedulers.of(instance, policy, agents), order=order)
-    occupancy, missing = schedulers.placed(likeliest, clock)
-    return outcome_of(None if missing is not None else occupancy, missing, clock)
 
 
 @method(kind="heuristic", reference="learned, one step changed", files=("policy",))

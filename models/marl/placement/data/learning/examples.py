@@ -44,7 +44,7 @@ from ...instance import (
 from ...proving.exact.price_and_close import price_and_close
 
 #: The methods that read a policy's file.
-READERS = ("learned", "learned_order", "learned_sampled", "learned_lookahead")
+READERS = ("learned", "learned_sampled", "learned_lookahead")
 
 #: Streams of random numbers beside those of the rounds: of examples, of what is held out.
 _EXAMPLES, _HELD_OUT = 10**9, 2 * 10**9

@@ -11,11 +11,9 @@ from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.heuristics import learned_variants
 from gadgetopt.models.marl.placement.heuristics.learned_variants import (
     learned_lookahead,
-    learned_order,
     learned_sampled,
 )
 from gadgetopt.models.marl.placement.proving.exact.price_and_close import price_and_close
-from gadgetopt.models.marl.subproblems.learned.policies import SHIPPED, read_scorer
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem
@@ -38,7 +36,6 @@ def test_no_placement_beats_the_optimum_and_trying_more_is_never_worse():
         plain = objective(instance)
         assert best <= objective(instance, learned_sampled, samples=5) <= plain
         assert best <= objective(instance, learned_lookahead, lookahead=3)
-        assert best <= objective(instance, learned_order, agents=1, order="srpt")
 
 
 def test_the_best_of_several_continuations_is_no_worse_than_the_policys_own():
@@ -48,17 +45,15 @@ def test_the_best_of_several_continuations_is_no_worse_than_the_policys_own():
         assert objective(instance, learned_lookahead, lookahead=2) <= objective(instance)
 
 
-def test_one_sample_one_choice_and_the_order_of_training_are_the_scheduler_itself():
-    _, trained = read_scorer(str(SHIPPED), "marl_placement")
+def test_one_sample_and_one_choice_are_the_scheduler_itself():
     for seed in range(5):
         instance = leaf_spine(RNG(seed), jobs=8, servers_per_rack=2)
         own = learned(instance, Limits()).solution
         assert learned_sampled(instance, Limits(), RNG(1), samples=1).solution == own
         assert learned_lookahead(instance, Limits(), lookahead=1).solution == own
-        assert learned_order(instance, Limits(), order=trained.order).solution == own
 
 
-@pytest.mark.parametrize("method", [learned_order, learned_sampled, learned_lookahead])
+@pytest.mark.parametrize("method", [learned_sampled, learned_lookahead])
 def test_a_time_limit_leaves_no_half_placement(method):
     instance = leaf_spine(RNG(0), jobs=60, servers_per_rack=20)
     outcome = called(method, instance, Limits(time_s=1e-9), RNG(0))
@@ -97,8 +92,7 @@ def test_fewer_than_one_is_refused(method, parameter):
     [
         ("learned:samples=5", "learned_sampled"),
         ("learned:policy=p.npz:lookahead=3", "learned_lookahead"),
-        ("learned:order=srpt", "learned_order"),
-        ("learned:order=trained", "learned"),
+        ("learned:order=srpt", "learned"),
     ],
 )
 def test_a_former_spelling_says_what_it_is_called_now(former, now):
