@@ -8,7 +8,6 @@ Tables, one thread:
 - `exact`: least iteration time over all plans and orders (SPP's problem, method `exact_spp`), how
   it is proved and how long that takes; profiles of PipeDream and DAPPLE on machines with 12 GB/s
   inside and 1.25 GB/s across;
-- `dapple`: the same on two machines of 8 GPUs with DAPPLE's transfers (method `exact_plans`);
 - `schedule`: random plans: ours beside CP-SAT without the order by index, and HiGHS on the
   scheduling model.
 
@@ -16,7 +15,7 @@ Tables, one thread:
 ../shared/data beside the repository, or from --data: `pipedream/` and `dapple/` there; those that
 are missing are left out.
 
-Run `python benchmarks/pipeline.py [exact dapple schedule] [--time-limit 120] [--seeds 3]`.
+Run `python benchmarks/pipeline.py [exact schedule] [--time-limit 120] [--seeds 3]`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from pathlib import Path
 import numpy as np
 from pipeline_schedules import exact_schedule, scheduling_model
 
-from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
 from gadgetopt.models.spp.data.importers.profiles import pipedream_profile
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
@@ -60,21 +58,17 @@ EXACT = (
     ("pipedream/gnmt.graph.txt", "4x8"),
 )
 MICROBATCHES = (16, 32)
-#: Profile, its samples, global batch, samples of a microbatch.
-DAPPLE = (
-    ("dapple/vgg-19-pbs-32.txt", 32, 1024, 32),
-    ("dapple/bert-24-pbs-6.txt", 6, 128, 1),
-    ("dapple/bert-48-pbs-2.txt", 2, 64, 2),
-    ("dapple/xlnet-36-pbs-1.txt", 1, 128, 1),
-    ("dapple/amoeba-18-pbs-8.txt", 8, 128, 1),
-)
 #: Stages, microbatches, longest transfer; a stage's forward block takes 50 to 150.
 SCHEDULES = ((8, 32, 150), (8, 32, 250), (8, 64, 250), (16, 64, 200))
 
 
 def exact(data: Path, time_s: float, seeds: int) -> Iterator[str]:
-    """Yield rows of optimal plans of SPP's problem."""
-    yield from _heads("GPUs")
+    """Yield rows of optimal plans of SPP's problem; seconds are of the processor."""
+    yield (
+        "| profile | GPUs | M | layers | iteration, ms | speedup | replicas of the stages "
+        "| gap, % | vouched | plans | left | calls of CP-SAT | s |"
+    )
+    yield "|---|---|---:|---:|---:|---:|---|---:|---|---:|---:|---:|---:|"
     rng = np.random.default_rng(0)
     for name, cluster in EXACT:
         for count in MICROBATCHES:
@@ -82,36 +76,14 @@ def exact(data: Path, time_s: float, seeds: int) -> Iterator[str]:
                 found = pipedream_profile(
                     [data / name], rng, cluster=cluster, microbatches=count
                 ).instances
-                yield _solved("spp", "exact_spp", name, f"{cluster}", found[0][1], time_s)
+                yield _solved(name, cluster, found[0][1], time_s)
 
 
-def dapple(data: Path, time_s: float, seeds: int) -> Iterator[str]:
-    """Yield rows of optimal plans of DAPPLE's problem."""
-    yield from _heads("GPUs")
-    rng = np.random.default_rng(0)
-    for name, profiled, whole, micro in DAPPLE:
-        if (data / name).exists():
-            found = dapple_profile(
-                [data / name], rng, profile_batch=profiled, global_batch=whole, microbatch=micro
-            ).instances
-            yield _solved("dapple", "exact_plans", name, "8, 8", found[0][1], time_s)
-
-
-def _heads(cluster: str) -> Iterator[str]:
-    yield (
-        f"| profile | {cluster} | M | layers | iteration, ms | speedup | replicas of the stages "
-        "| gap, % | vouched | plans | left | calls of CP-SAT | s |"
-    )
-    yield "|---|---|---:|---:|---:|---:|---|---:|---|---:|---:|---:|---:|"
-
-
-def _solved(
-    system: str, method: str, name: str, cluster: str, instance: Instance, time_s: float
-) -> str:
-    declared = problem(system)
-    start = time.perf_counter()
-    result = solve(Document(declared, "instance", name, instance), method, Limits(time_s=time_s))
-    took = time.perf_counter() - start
+def _solved(name: str, cluster: str, instance: Instance, time_s: float) -> str:
+    start = time.process_time()
+    document = Document(problem("spp"), "instance", name, instance)
+    result = solve(document, "exact_spp", Limits(time_s=time_s))
+    took = time.process_time() - start
     profile = Path(name).name.partition(".")[0]
     count = instance.num_microbatches  # type: ignore[attr-defined]
     chain = instance.chain  # type: ignore[attr-defined]
@@ -208,7 +180,7 @@ def _highs(shop: Shop, limits: Limits) -> Found:
     )
 
 
-TABLES = {"exact": exact, "dapple": dapple, "schedule": schedule}
+TABLES = {"exact": exact, "schedule": schedule}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Large pipelines: seconds of SPP by layers and GPUs, and of schedules by blocks.
+"""Large pipelines: processor time of SPP by layers and GPUs, and of schedules by blocks.
 
 No study measures single functions and a recurrence without shortcuts.
 
@@ -49,9 +49,9 @@ def plans(resnet50: Path | None) -> None:
     )
     print("|---|---:|---:|---:|---:|---:|---:|")
     for name, instance in _instances(resnet50):
-        start = time.perf_counter()
+        start = time.process_time()
         found = spp(instance, Limits())
-        took = time.perf_counter() - start
+        took = time.process_time() - start
         few = instance.num_gpus <= MOST_PLAIN
         every = f"{_seconds_of(_all_states, instance):.2f}" if instance.num_gpus <= 32 else ""
         plain = f"{_seconds_of(_plain, instance):.2f}" if few else ""
@@ -69,11 +69,11 @@ def schedules() -> None:
     for stages, M in BLOCKS:
         shop = _shop(stages, M)
         blocks = 2 * M * shop.num_machines
-        start = time.perf_counter()
+        start = time.process_time()
         simulate(shop, round_orders(shop))
-        middle = time.perf_counter()
+        middle = time.process_time()
         dispatch(shop, [None] * shop.num_machines)
-        end = time.perf_counter()
+        end = time.process_time()
         print(
             f"| {stages} | {M:,} | {blocks:,} | {middle - start:.2f} | "
             f"{(middle - start) / blocks * 1e6:.2f} | {end - middle:.2f} | "
@@ -98,9 +98,9 @@ def _instances(resnet50: Path | None) -> Iterator[tuple[str, SppInstance]]:
 
 def _seconds_of(run: object, instance: SppInstance) -> float:
     assert callable(run)
-    start = time.perf_counter()
+    start = time.process_time()
     run(instance)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def _all_states(instance: SppInstance) -> None:
