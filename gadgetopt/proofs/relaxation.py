@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: With the solver's own 1e-7, tiny reduced costs times bounds cost large models their leaves.
 DUAL_TOLERANCE, PRIMAL_TOLERANCE = 1e-10, 1e-9
+#: The second where a relaxation has no optimum with it; it stays so.
+LOOSE_TOLERANCE = 1e-7
 #: By how much costs of columns with one bound are moved: more than the tolerance of reduced costs.
 LEAN = 1e-9
 #: Largest entry to which a ray is scaled, so that few binary digits hold it.
@@ -111,7 +113,11 @@ class Relaxation:
         highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
         highs.run()
         end = highs.getModelStatus()
-        if end == ends.kUnknown:  # numbers went astray on the way from the last basis
+        for tolerance in (PRIMAL_TOLERANCE, LOOSE_TOLERANCE):
+            if end != ends.kUnknown:
+                break
+            # Numbers went astray on the way from the last basis, or are too large for it.
+            highs.setOptionValue("primal_feasibility_tolerance", tolerance)
             highs.clearSolver()
             highs.run()
             end = highs.getModelStatus()

@@ -288,15 +288,12 @@ class TreeProof:
     def _new_rounds(self) -> Rounds:
         lp = self._relaxation(lambda: self.left_s() - self._after_cuts_s)
         products = ProductLemmas(self.model)
-        # On models of integers alone its cuts cost more time than they save.
-        rounding = None if all(self.model.integer) else MixedRounding(self.model, lp.left_s)
+        rounding = MixedRounding(self.model, lp.left_s)
 
         def others(x: Floats, rows: Sequence[Row]) -> list[Lemma]:
-            found = products.violated(x, rows)
-            return found if found or rounding is None else rounding.violated(x, rows)
+            return products.violated(x, rows) or rounding.violated(x, rows)
 
-        of_row = None if rounding is None else rounding.of_tableau
-        return Rounds(self.model, lp, others, of_row)
+        return Rounds(self.model, lp, others, rounding.of_tableau)
 
     @property
     def is_whole(self) -> bool:

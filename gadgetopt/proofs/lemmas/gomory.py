@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Rounds, basic columns tried in each, and lemmas of each, at most.
 ROUNDS, TRIED, A_ROUND = 50, 200, 50
 #: No more after so many rounds that closed less than this part of the gap together.
-PATIENCE, GAIN = 8, 0.02
+PATIENCE, GAIN = 5, 0.02
 #: The same of rounds that closed nothing.
 STALLED, NOTHING = 4, 1e-6
 #: Part of the gap that other lemmas are to close in a round to be alone in the next.

@@ -1,6 +1,7 @@
-"""Mixed-integer rounding cuts of sums of a model's rows; see `rounding` for what is done to a sum.
+"""Mixed-integer rounding cuts of sums of rows; see `rounding` for what is done to a sum.
 
-Rows are added up until few continuous columns are away from their bounds.
+Rows are added up until few continuous columns are away from their bounds. Cuts that hold the point
+are rows, too: their cuts reach across periods of lot sizing, which no few rows of the model do.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 ROWS = 6
 #: Lemmas of a round, at most, and as a part of the columns: the larger counts.
 A_ROUND, A_ROUND_PART = 50, 0.2
-#: Rounds in a row in which a row gave nothing before it is left out.
-PATIENCE = 3
+#: Columns of a lemma from which cuts are made, at most; its slack that counts as none, as a part.
+WIDEST, TIGHT = 100, 1e-6
 
 
 @dataclass(frozen=True)
 class Side:
-    """`sum a x <= side` of a row of the model: the row, and the factor by which it is one."""
+    """`sum a x <= side` of a row: its number, and the factor by which it is one."""
 
     row: int
     sign: int
@@ -56,16 +57,13 @@ class MixedRounding:
     def __init__(self, model: Model, left_s: Callable[[], float]):
         self.model, self.left_s = model, left_s
         self.rounding = Rounding(model)
-        self.sides = list(_sides(model))
-        self.idle = [0] * len(self.sides)
-        #: By continuous column: the sides that hold it.
-        self.holding: dict[int, list[int]] = {}
-        for k, side in enumerate(self.sides):
-            for j in side.terms:
-                if not model.integer[j]:
-                    self.holding.setdefault(j, []).append(k)
+        self._own = [side for i, row in enumerate(model.rows) for side in _sides_of(i, row)]
+        for side in self._own:
             if len(side.terms) == 2:
                 self._note_variable(side)
+        #: The model's sides and those of lemmas; by continuous column, those that hold it.
+        self.sides: list[Side] = []
+        self.holding: dict[int, list[int]] = {}
 
     def _note_variable(self, side: Side) -> None:
         (x, a), (y, b) = side.terms.items()
@@ -87,12 +85,12 @@ class MixedRounding:
             Rows of the model and the lemmas so far.
         """
         point = x.tolist()
+        self._read(rows, point)
         cuts: list[tuple[float, Split]] = []
         for k in self._in_order(point):
             if self.left_s() <= 0:
                 break
             found = self._from(k, point)
-            self.idle[k] = 0 if found else self.idle[k] + 1
             if found is not None:
                 cuts.append(found)
         cuts.sort(key=lambda found: -found[0])
@@ -108,6 +106,17 @@ class MixedRounding:
             if lemma is not None and lemma[0] > DEEP:
                 made.append(lemma[1])
         return made
+
+    def _read(self, rows: Sequence[Row], x: list[float]) -> None:
+        """Take the model's sides, and those of the lemmas that hold a point."""
+        first = len(self.model.rows)
+        of_lemmas = (side for i in range(first, len(rows)) for side in _sides_of(i, rows[i]))
+        self.sides = [*self._own, *(side for side in of_lemmas if _holds(side, x))]
+        self.holding = {}
+        for k, side in enumerate(self.sides):
+            for j in side.terms:
+                if not self.model.integer[j]:
+                    self.holding.setdefault(j, []).append(k)
 
     def of_tableau(self, cuts: Cuts, tableau: Tableau, multipliers: Floats) -> Deep | None:
         """Return the cut of a row of the tableau; None if nothing comes of it.
@@ -137,12 +146,7 @@ class MixedRounding:
 
     def _in_order(self, x: list[float]) -> list[int]:
         """Return the sides to begin with, those that hold with the least slack first."""
-        slack = []
-        for k, side in enumerate(self.sides):
-            if self.idle[k] < PATIENCE:
-                norm = math.sqrt(sum(a * a for a in side.terms.values()))
-                rest = side.side - sum(a * x[j] for j, a in side.terms.items())
-                slack.append((rest / norm if norm else math.inf, k))
+        slack = [(_slack(side, x), k) for k, side in enumerate(self.sides)]
         return [k for _, k in sorted(slack)]
 
     def _from(self, k: int, x: list[float]) -> tuple[float, Split] | None:
@@ -224,10 +228,22 @@ def _negated(numbers: dict[int, float]) -> dict[int, float]:
     return {k: -x for k, x in numbers.items()}
 
 
-def _sides(model: Model) -> Iterator[Side]:
-    for i, (columns, coefficients, low, high, unit) in enumerate(model.rows):
-        terms = {j: a / unit for j, a in zip(columns, coefficients, strict=True) if a}
-        if high is not None:
-            yield Side(i, 1, terms, high / unit, low == high)
-        if low is not None and low != high:
-            yield Side(i, -1, {j: -a for j, a in terms.items()}, -low / unit, is_equation=False)
+def _sides_of(i: int, row: Row) -> Iterator[Side]:
+    columns, coefficients, low, high, unit = row
+    terms = {j: a / unit for j, a in zip(columns, coefficients, strict=True) if a}
+    if high is not None:
+        yield Side(i, 1, terms, high / unit, low == high)
+    if low is not None and low != high:
+        yield Side(i, -1, {j: -a for j, a in terms.items()}, -low / unit, is_equation=False)
+
+
+def _slack(side: Side, x: list[float]) -> float:
+    """Return the distance of a point from a side; negative beyond it."""
+    norm = math.sqrt(sum(a * a for a in side.terms.values()))
+    rest = side.side - sum(a * x[j] for j, a in side.terms.items())
+    return rest / norm if norm else math.inf
+
+
+def _holds(side: Side, x: list[float]) -> bool:
+    """Return whether a lemma's side holds a point, and is short enough to make cuts from it."""
+    return len(side.terms) <= WIDEST and _slack(side, x) < TIGHT

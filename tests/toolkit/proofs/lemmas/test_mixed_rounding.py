@@ -103,6 +103,51 @@ def test_a_flow_cut_closes_the_gap_of_a_fixed_charge():
     assert lp.solve().objective > 9.9
 
 
+def closed_by_rounds(model, rounds, *, of_lemmas):
+    """Return the relaxation's optimum after rounds of lemmas of the model, or of these as well."""
+    lp, rounding, rows = (
+        Relaxation(form_of(model), lambda: 10.0),
+        MixedRounding(model, lambda: 10.0),
+        [],
+    )
+    for _ in range(rounds):
+        lemmas = rounding.violated(lp.solve().x, [*model.rows, *rows] if of_lemmas else model.rows)
+        rows += [lemma.row for lemma in lemmas]
+        for lemma in lemmas:
+            lp.add_row(lemma.row)
+    return lp.solve().objective
+
+
+def test_a_row_of_binary_columns_gives_a_cover():
+    # min -(5 a + 4 b + 3 c) with 5 a + 4 b + 4 c <= 8: two of them fit if a is none, so the optimum
+    # is 7, a + b + c <= 2 less one where a is; the relaxation has 8.
+    columns = ([0, 1, 2], [5, 4, 4])
+    costs = ([0, 1, 2], [-5, -4, -3])
+    model = Model([True] * 3, [0] * 3, [1] * 3, [Row(*columns, None, 8, 1)], costs, 1, 0, "min")
+    assert math.isclose(Relaxation(form_of(model), lambda: 10.0).solve().objective, -8)
+    assert closed_by_rounds(model, 3, of_lemmas=True) > -7.5
+
+
+def lot_sizing(demands, capacity, setup, unit):
+    """Return the model of periods that each may set up, produce, and keep what is left in stock."""
+    n, total = len(demands), sum(demands)  # produced x_t, set up y_t, stock s_t after t
+    rows = []
+    for t, demand in enumerate(demands):
+        before = ([2 * n + t - 1], [1]) if t else ([], [])
+        rows.append(Row([t, 2 * n + t, *before[0]], [1, -1, *before[1]], demand, demand, 1))
+        rows.append(Row([t, n + t], [1, -capacity], None, 0, 1))
+    costs = list(range(3 * n)), [unit[t] for t in range(n)] + [setup] * n + [1] * n
+    whole = [n <= j < 2 * n for j in range(3 * n)]
+    highs = [total] * n + [1] * n + [total] * n
+    return Model(whole, [0] * (3 * n), highs, rows, costs, 1, 0, "min")
+
+
+def test_cuts_of_cuts_close_more_of_lot_sizing():
+    model = lot_sizing([2, 5, 9, 9, 5, 7], 9, 13, [3, 3, 5, 4, 2, 5])
+    alone = closed_by_rounds(model, 6, of_lemmas=False)
+    assert closed_by_rounds(model, 6, of_lemmas=True) > alone + 2
+
+
 def test_a_tree_of_a_model_without_bounds_has_them_proved_first():
     proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)
     if not proof.grow_plain():
