@@ -185,6 +185,8 @@ class TreeProof:
         self._is_settled = False
         self._cut: TreeSearch | None = None
         self._rounds: Rounds | None = None
+        #: Of the rounds, those that no tree has yet.
+        self._lemmas: list[Lemma] = []
         #: Seconds that making cuts has taken, and those left of the whole when its part is over.
         self._cuts_s, self._after_cuts_s = 0.0, 0.0
         #: Whether Ctrl-C has ended the search; what was found is kept.
@@ -195,9 +197,9 @@ class TreeProof:
     def grow_plain(self, most_s: float = math.inf) -> bool:
         """Grow a tree without cuts for at most its part of the time; return True if it is whole.
 
-        Where cuts close much of the root's gap, it waits for the tree with cuts.
+        Where cuts close much of the root's gap, or are about to, it waits for the tree with cuts.
         """
-        if self._cuts_help:
+        if self._cuts_help or self._cuts_gain:
             return False
         begin = self.left_s()
         end = begin - min(most_s, self.plain_s)
@@ -215,13 +217,29 @@ class TreeProof:
         """Whether cuts close much of the root's gap."""
         if self._cut is None or self._rounds is None:
             return False
-        return self._rounds.closed(float(self.need) / self.model.scale) >= HELPFUL
+        return self._rounds.closed(self._target) >= HELPFUL
+
+    @property
+    def _cuts_gain(self) -> bool:
+        """Whether the last rounds of cuts closed much, and there is time for more."""
+        rounds = self._rounds
+        is_timely = self._cuts_s < CUTS * self.whole_s
+        return is_timely and rounds is not None and rounds.gains(self._target)
+
+    @property
+    def _target(self) -> float:
+        """What is needed, in the relaxation's units."""
+        return float(self.need) / self.model.scale
 
     def grow_cut(self, most_s: float) -> bool:
         """Grow a tree with cuts, if they help, for so long at most; return True if it is whole."""
         end = self.left_s() - most_s
         try:
             self._make_cuts(CUTS_OF_STEP * most_s)
+            if self._cuts_gain:
+                self._make_cuts(most_s)
+            if self._lemmas:
+                self._cut, self._lemmas = self._search(self._lemmas, prices=True), []
             tree = self._cut
             whole = tree is not None and tree.run(lambda: self.left_s() > end)
         except KeyboardInterrupt:  # between two nodes, or while cuts are made
@@ -280,10 +298,8 @@ class TreeProof:
         begin = self.left_s()
         self._after_cuts_s = begin - seconds
         self._rounds = self._rounds or self._new_rounds()
-        lemmas = self._rounds.lemmas(float(self.need) / self.model.scale)
+        self._lemmas = self._rounds.lemmas(self._target) or self._lemmas
         self._cuts_s += begin - self.left_s()
-        if lemmas:
-            self._cut = self._search(lemmas, prices=True)
 
     def _new_rounds(self) -> Rounds:
         lp = self._relaxation(lambda: self.left_s() - self._after_cuts_s)

@@ -32,6 +32,8 @@ ROUNDS, TRIED, A_ROUND = 50, 200, 50
 PATIENCE, GAIN = 5, 0.02
 #: The same of rounds that closed nothing.
 STALLED, NOTHING = 4, 1e-6
+#: Rounds that closed at least this part of the gap together are worth going on with at once.
+LATELY, GAINING = 3, 0.05
 #: Part of the gap that other lemmas are to close in a round to be alone in the next.
 SLOW = 0.05
 #: Lemmas that close less than this part of the gap are not used.
@@ -158,6 +160,14 @@ class Rounds:
         """Return the part of the gap between relaxation and target that is closed."""
         gap = target - self.bounds[0] if self.bounds else 0.0
         return (max(self.bounds) - self.bounds[0]) / gap if gap > 0 else 1.0
+
+    def gains(self, target: float) -> bool:
+        """Return whether the first or last rounds closed much of the gap, and more may do so."""
+        bounds = self.bounds
+        if self.is_over or not bounds:
+            return False
+        gained = bounds[-1] - bounds[-LATELY:][0]
+        return len(bounds) < LATELY or gained >= GAINING * (target - bounds[0])
 
     def lemmas(self, target: float) -> list[Lemma]:
         """Return lemmas that close part of the gap between relaxation and target; maybe none.
