@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from gadgetopt.api.running import as_instance, as_solution
 from gadgetopt.errors import InputError
+from gadgetopt.runs.store_file import is_store
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Formulation, Picture, Problem, resolved
 from gadgetopt.system.files import Document, read, read_instance
@@ -205,22 +206,22 @@ def plot(
     Parameters
     ----------
     what : Document, Result, Comparison or path
-        An instance, what `solve` returned, or a solution whose instance is known. With `x` a
-        comparison, or the path of a store.
+        An instance, what `solve` returned, or a solution whose instance is known. Or a comparison,
+        or the path of a store: a row a system, its first heuristic's ratios beside its theorem.
     solution : Document, Result, Solution or path, optional
         A solution of the instance.
     picture : str, optional
         Which of the system's pictures; default its first of solutions, and for an instance alone
         its first of instances, or the numbers of the instance if it has none.
     x : str, optional
-        A column such as `param_extra` or `size_jobs`, against which the runs are drawn: the median
-        at each value, with a band between the quartiles.
+        A column such as `param_extra` or `size_jobs`, against which the runs of a comparison or a
+        store are drawn: the median at each value, with a band between the quartiles.
     y : str
         With `x`: `ratio`, `net_ratio`, `gap`, `time_s`, `objective` or another column of numbers.
     by : str
         With `x`: a column with a value for each curve.
     systems, methods, instances : sequence of str
-        With `x`: only these, by name or pattern.
+        Of a comparison or a store: only these, by name or pattern.
     out : path, optional
         A file to write it to: .html, .json, or with the extra `images` .png, .svg or .pdf.
 
@@ -235,16 +236,25 @@ def plot(
         be written.
     """
     from gadgetopt.reporting.images import write_figure
+    from gadgetopt.reporting.ratios_by_system import plot_systems
 
+    only = {"systems": systems, "methods": methods, "instances": instances}
     if x is not None:
-        figure = _figure_of_runs(
-            what, x, y, by, systems=systems, methods=methods, instances=instances
-        )
+        figure = _figure_of_runs(what, x, y, by, **only)
+    elif solution is None and _are_runs(what):
+        figure = plot_systems(what, **only)
     else:
         figure = _figure(what, solution, picture)
     if out is not None:
         write_figure(figure, Path(out))
     return figure
+
+
+def _are_runs(what: Any) -> TypeGuard[Path | str | Sequence[Entry]]:
+    """Return True for a comparison, a list of its entries, and a store."""
+    if isinstance(what, Path | str):
+        return is_store(Path(what))
+    return isinstance(what, Sequence)
 
 
 def _figure_of_runs(what: Any, x: str, y: str, by: str, **only: Sequence[str]) -> Figure:

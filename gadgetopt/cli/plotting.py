@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 def plot(
     instance: Annotated[
         Path,
-        typer.Argument(
-            metavar="INSTANCE", help="Instance file; with --run or --x a store of runs."
-        ),
+        typer.Argument(metavar="INSTANCE", help="Instance file, or a store of runs."),
     ],
     solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
     run: Annotated[
@@ -82,7 +80,8 @@ def plot(
 ) -> None:
     """Draw an instance, a solution, or the runs of a store.
 
-    With --x: the median of the runs at each value of the column, with a band between the quartiles.
+    A store: one row a system, its first heuristic's ratios beside its theorem. With --x: the median
+    of the runs at each value of the column, with a band between the quartiles.
     """
     from gadgetopt.reporting.images import check_figure_file, write_figure
     from gadgetopt.runs.store_file import is_store
@@ -91,14 +90,16 @@ def plot(
     check_outputs(out, read=instance)
     if solution is not None:
         check_outputs(out, read=solution)
+    only = {"systems": systems, "methods": methods, "instances": instances}
     if x is not None:
         if solution is not None or run is not None or picture is not None:
             raise InputError("--x: draws the runs of a store, expected nothing else to draw")
-        only = {"systems": systems, "methods": methods, "instances": instances}
         figure = _figure_of_runs(instance, x, y, by, only)
+    elif run is None and is_store(instance):
+        if solution is not None or picture is not None:
+            raise InputError(f"{instance}: is a store, expected --run KEY with --picture")
+        figure = _figure_of_systems(instance, only)
     elif run is None:
-        if is_store(instance):
-            raise InputError(f"{instance}: is a store, expected --x COLUMN or --run KEY")
         figure = _figure_of_files(instance, solution, picture)
     elif solution is None:
         figure = _figure_of_run(instance, run, picture)
@@ -112,6 +113,12 @@ def _figure_of_runs(store: Path, x: str, y: str, by: str, only: dict[str, str | 
 
     chosen = {option: names_of(text) for option, text in only.items()}
     return plot_runs(store, x, y, by, **chosen)
+
+
+def _figure_of_systems(store: Path, only: dict[str, str | None]) -> Any:
+    from gadgetopt.reporting.ratios_by_system import plot_systems
+
+    return plot_systems(store, **{option: names_of(text) for option, text in only.items()})
 
 
 def _figure_of_files(instance: Path, solution: Path | None, picture: str | None) -> Any:

@@ -28,12 +28,15 @@ TIME = "time of the run (s)"
 #: A line of medians needs at most so many values of a column, with at least so many runs at each.
 _MOST_GROUPS, _LEAST_RUNS = 12, 3
 
+#: A rank correlation of fewer runs says nothing.
+_LEAST_CORRELATED = 5
+
 
 def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
     """Return a figure of ratios against a column of the instance, one variant per column.
 
-    Columns that vary come first, then what the runs note differently, then time, then columns
-    that are constant.
+    Columns that vary come first, the one whose rank correlation with the ratio is largest before
+    the others, then what the runs note differently, then time, then columns that are constant.
     """
     measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
     measured.sort(key=lambda line: -(line.low or 0))
@@ -74,13 +77,17 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
 
 
 def column_names(system: System) -> list[str]:
-    """Return the names of all columns: varying ones, what runs note, time, then constant ones."""
+    """Return the names of all columns: varying ones, what runs note, time, then constant ones.
+
+    Among the varying ones the first is the one that tells most of the ratios.
+    """
     names = dict.fromkeys(c for measured in system.instances.values() for c in measured.columns)
 
     def constant(name: str) -> bool:
         return len({m.columns.get(name) for m in system.instances.values()}) == 1
 
     telling = [name for name in names if not constant(name)]
+    telling.sort(key=lambda name: -rank_correlation(system, name))
     noted: dict[str, set[float]] = {}
     for line in system.lines:
         for name, x in _noted(line).items():
@@ -97,6 +104,31 @@ def value(system: System, line: Line, column: str) -> float | None:
         return _noted(line)[column]
     found = system.instances[line.instance].columns.get(column)
     return float(found) if found is not None and math.isfinite(found) else None
+
+
+def rank_correlation(system: System, column: str) -> float:
+    """Return the largest absolute rank correlation, over methods, of a column and the ratio."""
+    import pandas as pd
+
+    pairs = [
+        (line.label, x, line.low)
+        for line in system.lines
+        if line.low is not None
+        and math.isfinite(line.low)
+        and (x := value(system, line, column)) is not None
+    ]
+    frame = pd.DataFrame(pairs, columns=["method", "column", "ratio"])
+    largest = 0.0
+    for _, own in frame.groupby("method"):
+        if (
+            len(own) < _LEAST_CORRELATED
+            or own["column"].nunique() < 2
+            or own["ratio"].nunique() < 2
+        ):
+            continue
+        ranks = own[["column", "ratio"]].rank()
+        largest = max(largest, abs(float(ranks["column"].corr(ranks["ratio"]))))
+    return round(largest, 9)
 
 
 def _noted(line: Line) -> dict[str, float]:

@@ -25,6 +25,9 @@ from gadgetopt.reporting.html_report.style import Style
 #: Vertical position of marks in a method's row of height one; a single kind is centred.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
 
+#: With more marks than this in a row they are faint, so that the box is seen among them.
+_MANY, _FAINT = 30, 0.25
+
 
 def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
     """Return a strip plot of ratios: one row per method, the best median on top.
@@ -119,7 +122,7 @@ def _marks(
                 "width": 0.5,
                 "boxpoints": False,
                 "hoverinfo": "skip",
-                "line": {"color": look.colour, "width": 1.2},
+                "line": {"color": look.colour, "width": 2},
                 "fillcolor": look.colour + "22",
             }
         )
@@ -134,6 +137,8 @@ def _marks(
             [row + place + _SPREAD * (k % 3 - 1) for k in range(len(kept))],
             customdata=[index[line.key] for line in kept],
         )
+        if len(kept) > _MANY:
+            trace["marker"] = {**trace["marker"], "opacity": _FAINT}
         if group is unclosed:
             trace["marker"] = {**trace["marker"], "symbol": f"{look.symbol}-open"}
             trace["error_x"] = {

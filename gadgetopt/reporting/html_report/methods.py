@@ -132,5 +132,4 @@ def _best(row: Row) -> str:
     """Return on how many instances the method is best, alone or with others."""
     if not row["compared"]:
         return ""
-    said = f"{row['wins']:,} + {row['ties']:,}"
-    return f"{said} of {row['compared']:,}"
+    return f"alone {row['wins']:,}, tied {row['ties']:,} of {row['compared']:,}"

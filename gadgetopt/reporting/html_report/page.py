@@ -33,6 +33,7 @@ from gadgetopt.reporting.html_report.progress import gap_over_time
 from gadgetopt.reporting.html_report.reading import System, read_systems
 from gadgetopt.reporting.html_report.relaxations import relaxations
 from gadgetopt.reporting.html_report.style import Style, style
+from gadgetopt.reporting.ratios_by_system import ratios_by_system
 from gadgetopt.reporting.sentences import MOST_SYSTEMS, headline
 from gadgetopt.reporting.summary.groups import summarize
 from gadgetopt.runs.store import Store
@@ -98,6 +99,10 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
     drawn = {s.name: figures(s, looks[s.name], index) for s in systems}
     specs = {figure_id(s.name, figure): figure.spec() for s in systems for figure in drawn[s.name]}
     entries = [line.entry for line in lines]
+    overall = summarize(entries)
+    first = ratios_by_system(overall) if lines else None
+    if first is not None and not first.empty:
+        specs[figure_id("all", first)] = first.spec()
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["sign"] = findings.SIGNS.__getitem__
     template = environment.from_string(_asset("page.html"))
@@ -113,11 +118,12 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
         systems=systems,
         looks=looks,
         figures=drawn,
+        first=first,
         figure_id=figure_id,
         rows=rows,
         # Where the page's head says it of each system, its section does not repeat it.
         told_apart=len(systems) > MOST_SYSTEMS,
-        sentences=headline(summarize(entries), entries) if lines else [],
+        sentences=headline(overall, entries) if lines else [],
         groupings={s.name: methods.groupings(s, rows[s.name]) for s in systems},
         marked={s.name: marked(drawn[s.name]) for s in systems},
         findings=findings,

@@ -152,8 +152,11 @@ def test_the_command_draws_a_sweep_from_its_store(cli, tmp_path):
     assert gadgetopt.plot(gadgetopt.ratios(store), x="param_jobs").data == same.data
     with pytest.raises(InputError, match="expected a comparison or a store"):
         gadgetopt.plot(gadgetopt.read(next(tmp_path.glob("sjf*.json"))), x="param_jobs")
-    code, _, err = cli("plot", store, "--out", out)
-    assert (code, err) == (2, f"gadgetopt: {store}: is a store, expected --x COLUMN or --run KEY\n")
+    code, _, err = cli("plot", store, "--picture", "gantt", "--out", out)
+    assert (code, err) == (
+        2,
+        f"gadgetopt: {store}: is a store, expected --run KEY with --picture\n",
+    )
     code, _, err = cli("plot", store, "--x", "param_jobs", "--run", "ab", "--out", out)
     assert code == 2
     assert "--x: draws the runs of a store, expected nothing else to draw" in err

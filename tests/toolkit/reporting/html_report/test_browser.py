@@ -133,7 +133,7 @@ def test_what_is_drawn_is_what_the_page_holds(shown, page):
         "return Object.fromEntries([...document.querySelectorAll('.plot')].map((plot) => ["
         "plot.dataset.figure, plot.data.map((t) => ({x: [...t.x], y: [...t.y], name: t.name}))]))"
     )
-    assert len(drawn) == 12  # no method proves optimality for sjf_bco here, or has a bound
+    assert len(drawn) == 13  # no method proves optimality for sjf_bco here, or has a bound
     for name, traces in drawn.items():
         variant = unpacked(page, f"spec-{name}")["variants"][0]
         held = [{key: trace[key] for key in ("x", "y", "name")} for trace in variant["traces"]]
@@ -454,7 +454,7 @@ def test_methods_are_grouped_and_saved_as_latex_and_figures_as_svg(fresh, page):
     assert "\\toprule" in tex
     assert r"first\_fit" in tex
     assert tex.count("{") == tex.count("}")
-    fresh.execute_script("document.querySelector('button.svg').click()")
+    fresh.execute_script("document.querySelector('button.svg[data-figure^=sjf_bco]').click()")
     svg = until(fresh, "window.saved[1]")
     assert svg.startswith("<svg")
     assert "first_fit" in svg

@@ -5,15 +5,24 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.reporting.html_report.columns import column_axis
+from gadgetopt.reporting.html_report.columns import (
+    TIME,
+    column_axis,
+    column_names,
+    rank_correlation,
+)
 from gadgetopt.reporting.html_report.figure import (
     fair_share,
     log_axis,
     ratio_axis,
     thinned,
 )
+from gadgetopt.reporting.html_report.reading import Line, Measured, System
 from gadgetopt.reporting.html_report.style import style
 from gadgetopt.reporting.html_report.words import guarantee, interval
+from gadgetopt.system.result import Limits
+
+from ..entries_of import result, table
 
 
 @given(st.integers(0, 500), st.integers(1, 100))
@@ -68,3 +77,23 @@ def test_the_first_ten_methods_differ_in_colour_and_forty_in_colour_and_dash_tog
 def test_a_vacuous_theorem_is_shown_as_such():
     assert guarantee(15825043.108) == "> 1000 (vacuous)"
     assert guarantee(1.236) == "1.236"
+
+
+def test_the_column_that_tells_most_of_the_ratios_comes_first():
+    sizes = [1, 2, 3, 4, 5, 6]
+    runs = []
+    for k, size in enumerate(sizes):
+        runs.append(result(f"i{k}", "own", objective=10 + size))
+        runs.append(result(f"i{k}", "search", "exact", 10, 10))
+    lines = tuple(
+        Line(str(k), entry, entry.result.method, Limits(), "1")
+        for k, entry in enumerate(table(runs))
+    )
+    instances = {
+        f"sjf_bco i{k}": Measured(f"i{k}", {"mixed": size * 7 % 5, "size": size, "same": 1})
+        for k, size in enumerate(sizes)
+    }
+    system = System("sjf_bco", "", "minimise", "makespan", lines, instances)
+    assert rank_correlation(system, "size") == 1
+    assert rank_correlation(system, "same") == 0
+    assert column_names(system) == ["size", "mixed", TIME, "same"]
