@@ -1,7 +1,7 @@
 """Composes the sources of the site from the repository and the installed library.
 
 pages        copied, with their links turned (`sources`)
-systems      a list; every system's page leads to its formulations and its API
+systems      the list, and pages that lead to their formulations and their API
 formulations a page for every module of formulations, its docstring beside its code
 pictures     all pictures of the library
 api          a page for every package, from the docstrings
@@ -21,9 +21,7 @@ import picture_page
 import system_pages
 from sources import DOCS, ROOT, Sources, copied, pages
 
-GENERATED = (
-    system_pages, formulation_pages, picture_page, api_pages, benchmark_page, command_page
-)  # fmt: skip
+GENERATED = (formulation_pages, picture_page, api_pages, benchmark_page, command_page)
 
 #: The part of the first page's table of contents that there is if there are notebooks.
 NOTEBOOKS = """
@@ -48,7 +46,9 @@ def compose(folder: Path) -> None:
         if name == "index" and any(page.startswith("notebooks/") for page in known.values()):
             before = "```{toctree}\n:hidden:\n:caption: The library"
             text = text.replace(before, NOTEBOOKS + before)
-        if name.startswith("systems/"):
+        if name == "systems/index":
+            text = system_pages.list_of_systems(text)
+        elif name.startswith("systems/"):
             text = system_pages.with_links(text, path, name)
         sources.write(f"{name}.md", text)
     for path in sorted((DOCS / "notebooks").glob("*")):

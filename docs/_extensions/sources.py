@@ -63,7 +63,8 @@ def pages() -> dict[Path, str]:
         if not path.relative_to(DOCS).parts[0].startswith(("_", ".", "site")):
             found[path] = path.relative_to(DOCS).with_suffix("").as_posix()
     for path in sorted((ROOT / "models").rglob("README.md")):
-        found[path] = f"systems/{'_'.join(path.relative_to(ROOT / 'models').parts[:-1])}"
+        name = "_".join(path.relative_to(ROOT / "models").parts[:-1])
+        found[path] = f"systems/{name or 'index'}"
     for name in ("CHANGELOG", "CONTRIBUTING"):
         found[ROOT / f"{name}.md"] = name.lower()
     found[ROOT / "README.md"] = "index"  # what links to it leads to the first page

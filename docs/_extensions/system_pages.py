@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from systems import folders
 
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
-_HEAD = """# Systems
-
-A page for every paper: the decision, the symbols, the formulations, the algorithm, the theorem, a
-worked instance, what we measured, and where every part comes from.
-
-"""
 
 
-def generated() -> Iterator[tuple[str, str]]:
-    """Return the list."""
-    rows = ["| page | systems | paper |", "|---|---|---|"]
-    for folder in folders():
-        names = ", ".join(f"`{p.name}`" for p in folder.problems)
-        cited = folder.problems[0].citation
-        rows.append(
-            f"| [{folder.title}]({folder.name}.md) | {names} | {cited.venue} {cited.year} |"
-        )
+def list_of_systems(text: str) -> str:
+    """Return the list of systems with the order in which the site's menu has them."""
     entries = "\n".join(f"{f.short} <{f.name}>" for f in folders())
-    tree = f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
-    yield "systems/index.md", _HEAD + "\n".join(rows) + tree
+    return f"{text}\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
 
 
 def with_links(text: str, path: Path, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,10 +40,14 @@ def folder_of(problem: Problem) -> str:
 
 @cache
 def folders() -> tuple[Folder, ...]:
-    """Return the folders in the order of the alphabet."""
+    """Return the folders in the order of learning, as the list of systems has them."""
     ours = [p for p in problems() if module_of(p.instance_type).startswith("gadgetopt.models.")]
     found = []
-    for page in sorted((ROOT / "models").glob("*/README.md")):
+    listed = re.findall(r"\]\((\w+)/README\.md\)", (ROOT / "models" / "README.md").read_text())
+    pages = sorted((ROOT / "models").glob("*/README.md"))
+    if missing := {page.parent.name for page in pages} - set(listed):
+        raise SystemExit(f"models/README.md: is without {', '.join(sorted(missing))}")
+    for page in sorted(pages, key=lambda page: listed.index(page.parent.name)):
         title = page.read_text().splitlines()[0].removeprefix("# ")
         mine = tuple(p for p in ours if folder_of(p).split(".")[0] == page.parent.name)
         found.append(Folder(page.parent, title, mine))

@@ -235,8 +235,8 @@ def plot(
         If there is no such picture, nothing to draw, the solution is infeasible, or the file cannot
         be written.
     """
+    from gadgetopt.reporting.html_report.ratios_by_system import plot_systems
     from gadgetopt.reporting.images import write_figure
-    from gadgetopt.reporting.ratios_by_system import plot_systems
 
     only = {"systems": systems, "methods": methods, "instances": instances}
     if x is not None:

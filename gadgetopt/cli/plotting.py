@@ -116,7 +116,7 @@ def _figure_of_runs(store: Path, x: str, y: str, by: str, only: dict[str, str | 
 
 
 def _figure_of_systems(store: Path, only: dict[str, str | None]) -> Any:
-    from gadgetopt.reporting.ratios_by_system import plot_systems
+    from gadgetopt.reporting.html_report.ratios_by_system import plot_systems
 
     return plot_systems(store, **{option: names_of(text) for option, text in only.items()})
 

@@ -18,6 +18,7 @@ BENCHMARKS = ROOT / "benchmarks"
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "measurements").glob("*.md")),
     *sorted((ROOT / "models").rglob("README.md")),
 ]
 #: A cell that says a number, maybe with a unit or a bracket after it.

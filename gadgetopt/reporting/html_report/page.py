@@ -30,10 +30,10 @@ from gadgetopt.reporting.html_report.profiles import (
     time_to_target,
 )
 from gadgetopt.reporting.html_report.progress import gap_over_time
+from gadgetopt.reporting.html_report.ratios_by_system import ratios_by_system
 from gadgetopt.reporting.html_report.reading import System, read_systems
 from gadgetopt.reporting.html_report.relaxations import relaxations
 from gadgetopt.reporting.html_report.style import Style, style
-from gadgetopt.reporting.ratios_by_system import ratios_by_system
 from gadgetopt.reporting.sentences import MOST_SYSTEMS, headline
 from gadgetopt.reporting.summary.groups import summarize
 from gadgetopt.runs.store import Store

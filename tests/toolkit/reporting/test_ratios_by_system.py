@@ -7,7 +7,11 @@ import pytest
 
 import gadgetopt
 from gadgetopt.errors import InputError
-from gadgetopt.reporting.ratios_by_system import plot_systems, ratios_by_system, system_rows
+from gadgetopt.reporting.html_report.ratios_by_system import (
+    plot_systems,
+    ratios_by_system,
+    system_rows,
+)
 from gadgetopt.reporting.summary import summarize
 
 from .entries_of import result, table

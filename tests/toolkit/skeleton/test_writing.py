@@ -15,7 +15,7 @@ from gadgetopt.skeleton.writing import new_system
 
 #: What the recipe of CONTRIBUTING changes outside the folders that are called after the system.
 OTHER_FILES = {
-    "CHANGELOG.md", "README.md", "instances/quickstart/zoo.json", "pyproject.toml",
+    "CHANGELOG.md", "instances/quickstart/zoo.json", "models/README.md", "pyproject.toml",
 }  # fmt: skip
 OWN_FOLDERS = ("models/zoo/", "tests/models/zoo/", "instances/zoo/")
 
@@ -201,7 +201,8 @@ def tree(root, tmp_path_factory):
     new_system("zoo", folder / "models")
     entry = '\nzoo = "gadgetopt.models.zoo:PROBLEM"\n\n[tool.setuptools]\n'
     edit(folder / "pyproject.toml", "\n\n[tool.setuptools]\n", entry)
-    edit(folder / "README.md", "\n| `spp` |", "\n| `zoo` | 0/1 knapsack | - | - |\n| `spp` |")
+    row = "\n| [`zoo`](zoo/README.md) | what to take | - | 5 |"
+    edit(folder / "models/README.md", "\n| [`spp`]", row + "\n| [`spp`]")
     edit(
         folder / "CHANGELOG.md", "## [Unreleased]\n", "## [Unreleased]\n\n- A new system, `zoo`.\n"
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _MEDIAN, _WORST = COLOURS[0], COLOURS[1]
 #: The largest axis that a far-away ratio may stretch; what lies beyond it has an arrow.
 _FARTHEST = VACUOUS
+_SPAN = "median to worst ratio"
 _TITLE = "approximation ratio (1 is optimal)"
 
 
@@ -132,7 +133,7 @@ def plot_systems(
     named: set[str] = set()
     out = go.Figure()
     for trace in variant.traces:
-        first = trace["name"] not in named
+        first = trace["name"] not in {*named, _SPAN}
         named.add(trace["name"])
         out.add_trace({**_inked(trace), "legendgroup": trace["name"], "showlegend": first})
     out.update_layout(
@@ -168,14 +169,15 @@ def _row_traces(row: SystemRow, place: int, end: float) -> list[Trace]:
         out += _theorem(row.theorem, place, end, common)
     line = {"color": _WORST, "width": 3}
     span = {"x": [median, worst], "y": [place, place], "mode": "lines", "line": line}
-    out.append({**common, "name": "median to worst ratio", "opacity": 0.45, **span})
+    out.append({**common, "name": _SPAN, "opacity": 0.45, **span})
     for name, ends, x, colour in (
         ("worst ratio", row.worst, worst, _WORST),
         ("median ratio", row.median, median, _MEDIAN),
     ):
         known = f"{ends[0]:.3f}" == f"{ends[1]:.3f}"
         symbol = "circle" if known else "circle-open"
-        mark: dict[str, Any] = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2}}
+        edge = {"width": 0 if known else 2}
+        mark: dict[str, Any] = {"symbol": symbol, "size": 10, "color": colour, "line": edge}
         trace = {**common, "name": name, "mode": "markers", "x": [x], "y": [place], "marker": mark}
         if not known and math.isfinite(ends[1]):
             trace["error_x"] = {
