@@ -48,6 +48,10 @@ class BoundRefuted(ValueError):
     """
 
 
+class Unproved(ValueError):
+    """Something is not proved, for a reason that is no fault of the code; the message says it."""
+
+
 class BetterPoint(Exception):
     """The search for a proof of a claim met a feasible point of a model that is better.
 
@@ -97,5 +101,5 @@ def failure(error: BaseException) -> str:
 def in_words(described: str) -> str:
     """Return what `failure` said without the place, nor the type of what is raised to be read."""
     words = re.sub(r" \([\w.<>-]+:\d+\)$", "", described)
-    raised = r"(?:ValueError|RuntimeError|InputError|BoundRefuted|SolverError|ModelRefused): "
-    return re.sub(f"^{raised}", "", words).removesuffix(": ")
+    names = "ValueError|RuntimeError|InputError|BoundRefuted|SolverError|ModelRefused|Unproved"
+    return re.sub(f"^(?:{names}): ", "", words).removesuffix(": ")

@@ -31,7 +31,8 @@ def certify(
     """Prove the bounds of a store that are only a solver's word.
 
     Each run keeps what could be proved. A search that exceeds its time or memory is stopped; Ctrl-C
-    or SIGTERM ends the command within seconds, without losing what was proved.
+    or SIGTERM ends the command within seconds, without losing what was proved. The exit code is 1
+    if bounds were tried and nothing was proved.
     """
     from gadgetopt.cli import INTERRUPTED
     from gadgetopt.runs.certifying import certify_store
@@ -42,4 +43,7 @@ def certify(
         f"{store}: {counts.verified} of {counts.runs} bounds verified now, "
         f"{counts.partly} proved in part"
     )
-    return INTERRUPTED if counts.interrupted else 0
+    if counts.failed:
+        echo(f"{counts.failed} of {counts.runs} searches failed by an unexpected error")
+    nothing = counts.runs > 0 and not (counts.verified or counts.partly)
+    return INTERRUPTED if counts.interrupted else int(nothing or counts.failed > 0)

@@ -80,7 +80,7 @@ def solve(
     )
     from gadgetopt.system.registry import sense_of
     from gadgetopt.trust.infeasibility import is_verified
-    from gadgetopt.trust.proving import why_unproved
+    from gadgetopt.trust.proving import failed, why_unproved
     from gadgetopt.trust.ratio import ratios
 
     once = Once(threads, log=log)  # the process starts while the instance is read
@@ -119,27 +119,29 @@ def solve(
             write_figure(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
-    if certify is not None and not is_verified(result):
+    unwritten = certificate is not None and result.certificate is None
+    if not is_verified(result) and not unwritten and (certify or certificate or failed(result)):
         print(f"gadgetopt: not proved: {why_unproved(result)}", file=sys.stderr)
-    if certificate is not None:
-        if result.certificate is None:
-            print(f"gadgetopt: no certificate to write: {_without(result)}", file=sys.stderr)
-        else:
-            proof = Document(system, "certificate", instance.name, result.certificate, origin)
-            write(proof, certificate)
+    if certificate is not None and result.certificate is not None:
+        proof = Document(system, "certificate", instance.name, result.certificate, origin)
+        write(proof, certificate)
+    if unwritten:
+        said = _without(result, certify)
+        print(f"gadgetopt: no certificate to write: {said}", file=sys.stderr)
     proved = result.status in ("infeasible", "unbounded")
     found = result.objective is not None or result.bound is not None
-    unwritten = certificate is not None and result.certificate is None
     return 0 if (proved or found) and not unwritten else 1
 
 
-def _without(result: Result) -> str:
-    """Return why a result has no certificate."""
+def _without(result: Result, certify: str | None) -> str:
+    """Return why a result has no certificate, and what may make one."""
+    from gadgetopt.trust.infeasibility import status_voucher
     from gadgetopt.trust.proving import why_unproved
 
     if result.bound_voucher == "verified":
         return f"{result.method} proves its bound without one"
-    return why_unproved(result)
+    searched = certify is not None or (result.bound is None and status_voucher(result) is None)
+    return why_unproved(result) + ("" if searched else "; --certify 10x searches for a proof")
 
 
 def verify(

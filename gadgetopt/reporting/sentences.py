@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.cells import counted, gap, share
 from gadgetopt.runs.others import Others
+from gadgetopt.trust.proving import failed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,12 @@ def headline(frame: pd.DataFrame, table: Sequence[Entry]) -> list[str]:
     table : sequence of Entry
         What it is the summary of.
     """
-    return [*infeasible(table), *findings(frame, table), *failures(frame)]
+    return [
+        *infeasible(table),
+        *findings(frame, table),
+        *failures(frame),
+        *failed_proofs(table),
+    ]
 
 
 def infeasible(table: Sequence[Entry]) -> list[str]:
@@ -122,6 +128,17 @@ def failures(frame: pd.DataFrame) -> list[str]:
         by = by if len(claimed) == 1 else _named(claimed, rows)
         out.append(f"{total:,} {said} a claim (a ratio stated without a valid proof): {by}")
     return out
+
+
+def failed_proofs(table: Sequence[Entry]) -> list[str]:
+    """Return a sentence on the proofs that failed by errors that nobody expected, if any did."""
+    broken = [(e.result, why) for e in table if (why := failed(e.result)) is not None]
+    if not broken:
+        return []
+    (first, why), proofs = broken[0], counted(len(broken), "proof")
+    which = "" if len(broken) == 1 else ", the first"
+    where = f"{first.problem}, {first.method}, {first.instance}"
+    return [f"{proofs} failed{which} {why} [{where}]; this is a fault of the code or its set-up"]
 
 
 def refuted(entry: Entry, promise: Promise, runs: int = 1) -> str:

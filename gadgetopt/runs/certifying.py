@@ -16,17 +16,21 @@ from gadgetopt.system.files import Document
 from gadgetopt.system.registry import sense_of
 from gadgetopt.system.result import Result, Status
 from gadgetopt.trust.infeasibility import is_verified
-from gadgetopt.trust.proving import why_unproved
+from gadgetopt.trust.proving import failed, why_unproved
 from gadgetopt.trust.ratio import cross_examine
 
 
 @dataclass
 class Counts:
-    """Of the runs that were tried: whose bound is verified now, and whose in part."""
+    """Of the runs that were tried: whose bound is verified now, and whose in part.
+
+    `failed` counts searches that ended by an error that nobody expected.
+    """
 
     runs: int = 0
     verified: int = 0
     partly: int = 0
+    failed: int = 0
     interrupted: bool = False
 
 
@@ -88,6 +92,7 @@ def certify_store(
                 counts.verified += 1
             elif result.certificate is not None:
                 counts.partly += 1
+            counts.failed += failed(result) is not None
             tell(f"{result.instance}, {result.method}: {said or _said(result)}")
         counts.interrupted = asked.is_set()
     return counts

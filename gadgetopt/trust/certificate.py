@@ -12,7 +12,7 @@ import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.errors import InputError, ModelRefused, Unproved
 from gadgetopt.numbers.tolerance import Number, is_finite
 from gadgetopt.system.data import Certificate, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, integral
@@ -61,7 +61,7 @@ def is_infinite(bound: Number) -> bool:
 def _kept(problem: Problem, bound: Number) -> Number:
     """Return a proved bound as results keep it: finite, of few digits, whole where values are."""
     if not is_finite(bound) or abs(Fraction(bound)) > sys.float_info.max:
-        raise ValueError("the bound is larger than any double")
+        raise Unproved("the bound is larger than any double")
     return integral(problem, shortened(problem, bound))
 
 
@@ -89,7 +89,7 @@ def _bound_of_duals(problem: Problem, instance: Any, certificate: LpDuals) -> Nu
         model = exact_model(form)
         return model.bound(with_rounded_costs(model, model.least(bound), rounding))
     except ModelRefused as error:
-        raise ValueError(f"formulation: {certificate.formulation!r}: {error}") from None
+        raise Unproved(f"formulation: {certificate.formulation!r}: {error}") from None
 
 
 def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) -> Number:
@@ -100,12 +100,12 @@ def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) ->
     try:
         model = exact_model(form)
     except ModelRefused as error:
-        raise ValueError(f"formulation: {certificate.formulation!r}: {error}") from None
+        raise Unproved(f"formulation: {certificate.formulation!r}: {error}") from None
     if digest(model) != certificate.model:
         what = "of other data, or made by another version"
         raise ValueError(f"model: is not that of {certificate.formulation!r} here, but {what}")
     if certificate.kind == "ray" and not has_all_of(model, form):
-        raise ValueError(f"formulation: {certificate.formulation!r}: a row is not known exactly")
+        raise Unproved(f"formulation: {certificate.formulation!r}: a row is not known exactly")
     return bound_on_model(problem, certificate, model)
 
 
@@ -138,7 +138,10 @@ def bound_on_model(problem: Problem, certificate: ModelProof, model: Model) -> N
         return math.inf if model.sense == "min" else -math.inf
     rounding = find_formulation(problem, certificate.formulation).objective_error
     if rounding:
-        least = with_rounded_costs(model, Fraction(least), rounding)
+        try:
+            least = with_rounded_costs(model, Fraction(least), rounding)
+        except ValueError as error:
+            raise Unproved(f"formulation: {certificate.formulation!r}: {error}") from None
     return _kept(problem, model.bound(least))
 
 
@@ -150,7 +153,7 @@ def _bound_of_ray(problem: Problem, certificate: ModelProof, model: Model) -> fl
     formulation = find_formulation(problem, certificate.formulation)
     if formulation.strength != "exact" or formulation.objective_error:
         what = "is not exact, and may be unbounded where the problem is not"
-        raise ValueError(f"formulation: {certificate.formulation!r} {what}")
+        raise Unproved(f"formulation: {certificate.formulation!r} {what}")
     try:
         check_unbounded(model, unpacked(certificate.proof))
     except ValueError as error:
@@ -160,16 +163,17 @@ def _bound_of_ray(problem: Problem, certificate: ModelProof, model: Model) -> fl
 
 def compiled_formulation(problem: Problem, instance: Any, name: str) -> StandardForm:
     """Return the compiled model of a formulation whose bounds hold for the problem."""
+    from gadgetopt.solvers.compiler import TriviallyInfeasibleError
     from gadgetopt.solvers.dual_bounds import rounded_in_model
     from gadgetopt.solvers.formulations.building import compiled
 
     formulation = find_formulation(problem, name)
     if formulation.strength == "restriction":
-        raise ValueError(f"formulation: {name!r} is a restriction and bounds nothing")
+        raise Unproved(f"formulation: {name!r} is a restriction and bounds nothing")
     reason = rounded_in_model(formulation, instance)
     if reason is not None:
-        raise ValueError(f"formulation: {name!r}: {reason}")
+        raise Unproved(f"formulation: {name!r}: {reason}")
     try:
         return compiled(formulation, instance)
-    except ModelRefused as error:
-        raise ValueError(f"formulation: {name!r}: {error}") from None
+    except (ModelRefused, TriviallyInfeasibleError) as error:
+        raise Unproved(f"formulation: {name!r}: {error}") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from gadgetopt.errors import BetterPoint, InputError, failure, in_words
+from gadgetopt.errors import BetterPoint, InputError, Unproved
 from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes
 from gadgetopt.search.alarm import TimeUp, ended_after, late
@@ -28,6 +28,7 @@ from gadgetopt.trust.proving import (
     CERTIFY,
     PROOF,
     may_replace_claim,
+    why_none,
     with_reason,
 )
 from gadgetopt.trust.refuting import refuted_by_point
@@ -156,17 +157,17 @@ def _improves(document: Document, result: Result, proved: Number) -> bool:
 
 
 def _hold_against(problem: Problem, found: Proved, name: str, objective: Number | None) -> None:
-    """Raise a ValueError if a run's own feasible solution refutes what was proved.
+    """Raise `Unproved` if a run's own feasible solution refutes what was proved.
 
     The formulation is not the problem then, so none of its bounds is one.
     """
     if objective is None:
         return
     if is_infinite(found.bound):
-        raise ValueError(f"{name}: a proof about it is refuted by the run's own solution")
+        raise Unproved(f"{name}: a proof about it is refuted by the run's own solution")
     if refutes(objective, found.bound, minimise=problem.sense == "min"):
         bound, value = show_apart(found.bound, objective)
-        raise ValueError(f"{name}: the proved bound {bound} is refuted by the solution of {value}")
+        raise Unproved(f"{name}: the proved bound {bound} is refuted by the solution of {value}")
 
 
 def _stronger(problem: Problem, proved: Number, other: Number) -> bool:
@@ -186,8 +187,9 @@ class _Search:
         Given each proof that is stronger than those before.
     best : Proved or None
     why : dict of str to str
-        Why there is not more: what the first search that failed said, "refused", and what was
-        tried when the search ended early, "ended".
+        Why there is not more: what the first search without a proof said, "refused", the first
+        error that nobody expected, "failed", and what was tried when the search ended early,
+        "ended".
     refuted : Result or None
         The result, if a solution was met that refutes its bound.
     """
@@ -243,7 +245,8 @@ class _Search:
                 if self.refuted is not None:
                     return
             except Exception as error:  # the run stands without its proof
-                self.why.setdefault("refused", in_words(failure(error)))
+                for what, why in why_none(error).items():
+                    self.why.setdefault(what, why)
         if stopped():  # whatever ended before
             self.why["ended"] = f"{over()} while {self.doing}"
         elif left_s() <= 0:

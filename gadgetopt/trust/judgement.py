@@ -23,7 +23,13 @@ from gadgetopt.system.result import (
 )
 from gadgetopt.trust.certificate import certified_bound, is_infinite, shortened
 from gadgetopt.trust.infeasibility import NOTE, UNBOUNDED, beyond_limit, status_proved
-from gadgetopt.trust.proving import may_replace_claim, proof_notes
+from gadgetopt.trust.proving import (
+    PROOF,
+    WITHDRAWN,
+    may_replace_claim,
+    proof_notes,
+    why_none,
+)
 
 
 def judge(
@@ -125,7 +131,7 @@ def _rely_on_certificate(
     except Exception as error:  # a method may return anything
         if isinstance(certificate, ModelProof):  # the bound stays as good as its claim
             outcome.certificate, outcome.voucher = None, Voucher.SOLVER
-            outcome.notes = {**outcome.notes, "proof": {"refused": failure(error)}}
+            outcome.notes = {**outcome.notes, PROOF: why_none(error)}
             return None
         return f"the certificate cannot be checked: {failure(error)}"
     claimed = outcome.dual_bound
@@ -135,7 +141,7 @@ def _rely_on_certificate(
     if settled is not None and isinstance(certificate, ModelProof):
         return _rely_on_status(outcome, certificate, settled[0], objective)
     if isinstance(certificate, ModelProof):
-        outcome.notes = {**outcome.notes, "proof": proof_notes(certificate, proved)}
+        outcome.notes = {**outcome.notes, PROOF: proof_notes(certificate, proved)}
         if not may_replace_claim(problem, proved, claimed, objective):
             outcome.voucher = Voucher.SOLVER
             return None
@@ -143,7 +149,7 @@ def _rely_on_certificate(
         return None
     if certificate.may_prove_less and not may_replace_claim(problem, proved, claimed, objective):
         outcome.certificate, outcome.voucher = None, Voucher.SOLVER
-        outcome.notes = {**outcome.notes, "proof": {"bound": show(proved)}}
+        outcome.notes = {**outcome.notes, PROOF: {"bound": show(proved)}}
         return None
     exact = not certificate.may_prove_less
     if exact and claimed is not None and _better(problem, proved, shortened(problem, claimed)):
@@ -160,7 +166,7 @@ def _rely_on_status(
     if objective is not None:
         return f"its proof says {status}, but its solution is feasible"
     outcome.proved, outcome.dual_bound = status, None
-    outcome.notes = {**outcome.notes, "proof": proof_notes(certificate, math.inf)}
+    outcome.notes = {**outcome.notes, PROOF: proof_notes(certificate, math.inf)}
     return None
 
 
@@ -228,7 +234,7 @@ def _withdraw_rounded_bound(
         said, shown = show_apart(bound, objective)
         why = f"{said} is past the value {shown} of its own solution, by rounding"
         outcome.dual_bound, outcome.certificate, outcome.voucher = None, None, Voucher.SOLVER
-        outcome.notes = {**outcome.notes, "withdrawn_bound": why}
+        outcome.notes = {**outcome.notes, WITHDRAWN: why}
 
 
 def _better(problem: Problem, a: Number, b: Number) -> bool:

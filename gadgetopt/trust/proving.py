@@ -8,54 +8,85 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from gadgetopt.errors import InputError, ModelRefused, failure, in_words
+from gadgetopt.errors import InputError, ModelRefused, SolverError, Unproved, failure, in_words
 from gadgetopt.numbers.text import show
 from gadgetopt.numbers.tolerance import Number, closes, exceeds
 from gadgetopt.system.data import ModelProof
-from gadgetopt.system.declaration import Problem
+from gadgetopt.system.declaration import Formulation, Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_formulation
-from gadgetopt.system.result import MethodOutcome, Result
+from gadgetopt.system.result import MethodOutcome, Result, Status
 from gadgetopt.trust.infeasibility import status_proved, status_voucher
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
+    from gadgetopt.solvers.outcome import SolverOutcome
 
 #: The key of what a run's notes say of its proof, and of the seconds that proving took.
 PROOF, CERTIFY = "proof", "certify"
 
+#: The key of the bound that was taken back, with the reason.
+WITHDRAWN = "withdrawn_bound"
+
+#: Errors that say why there is no proof. Any other is a fault of the code, or of what it runs on.
+FORESEEN = Unproved, ModelRefused, InputError, SolverError
+
 
 def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome) -> None:
     """Give an outcome the proof of one leaf that the duals of its relaxation make, if they do."""
-    solved = outcome.solved
     name = outcome.formulation or call.method.formulation
-    if outcome.certificate is not None or solved is None or name is None:
+    if outcome.certificate is not None or outcome.solved is None or name is None:
         return
+    try:
+        formulation = find_formulation(document.problem, name)
+    except InputError:  # a method's own
+        return
+    begin = time.perf_counter()
+    try:
+        outcome.certificate = _root_proof(document, formulation, outcome.solved)
+    except Exception as error:  # a run without a proof is none the worse
+        outcome.notes = {**outcome.notes, PROOF: why_none(error)}
+        return
+    if outcome.certificate is not None:
+        outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
+
+
+def _root_proof(
+    document: Document, formulation: Formulation, solved: SolverOutcome
+) -> ModelProof | None:
+    """Return the proof that the duals of a relaxation make; None where there are none."""
     form, duals = solved.form, solved.lp_duals
     if form is None or duals is None or not form.integer.any():
-        return
+        return None
+    if formulation.strength == "restriction":
+        return None
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import root_proof
     from gadgetopt.solvers.dual_bounds import rounded_in_model
 
-    begin = time.perf_counter()
-    try:
-        formulation = find_formulation(document.problem, name)
-        if formulation.strength == "restriction":
-            return
-        if rounded_in_model(formulation, document.data) is not None:
-            return
-        model = exact_model(form)
-        made = root_proof(model, duals)
-    except (ModelRefused, InputError):  # no exact form, or the name of a method of its own
-        return
-    except Exception as error:  # a run without a proof is none the worse
-        outcome.notes = {**outcome.notes, PROOF: {"refused": in_words(failure(error))}}
-        return
-    if made is not None:
-        outcome.certificate = certificate_of(name, model, packed(made.lines))
-        outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
+    reason = rounded_in_model(formulation, document.data)
+    if reason is not None:
+        raise Unproved(reason)
+    model = exact_model(form)
+    made = root_proof(model, duals)
+    return None if made is None else certificate_of(formulation.name, model, packed(made.lines))
+
+
+def why_none(error: Exception) -> dict[str, str]:
+    """Return what notes say of the error that ended a proof.
+
+    A reason is "refused"; a fault has "failed", with what is needed to find it.
+    """
+    if isinstance(error, FORESEEN):
+        return {"refused": in_words(failure(error))}
+    return {"failed": f"by an unexpected error: {failure(error)}"}
+
+
+def failed(result: Result) -> str | None:
+    """Return the unexpected error by which the proof of a result failed, if it did."""
+    noted = result.notes.get(PROOF)
+    return str(noted["failed"]) if isinstance(noted, dict) and "failed" in noted else None
 
 
 def proof_notes(certificate: ModelProof, proved: Number) -> dict[str, Any]:
@@ -87,16 +118,21 @@ def why_unproved(result: Result) -> str:
     """Return why the bound of a result is not verified: whose word it is, and what was proved."""
     noted = result.notes.get(PROOF)
     told = noted if isinstance(noted, dict) else {}
+    if result.status in (Status.ERROR, Status.NOT_APPLICABLE):
+        return f"the run is {in_words(result.state)}: {result.reason}"
     if status_voucher(result) is not None:
         parts = [f"{result.status} is only the word of {result.method}"]
     elif result.bound is None:
-        return "the run has no bound"
+        parts = [str(result.notes.get(WITHDRAWN, "the run has no bound"))]
     else:
         parts = [f"the bound {show(result.bound)} is only the word of {result.method}"]
     if "bound" in told:
         parts.append(f"the best proof is {show(Fraction(told['bound']))}")
     reasons = [in_words(str(told[key])) for key in ("refused", "ended") if key in told]
-    return "; ".join(parts + reasons)
+    broken = failed(result)
+    return "; ".join(
+        [*parts, *reasons, *([] if broken is None else [f"the proof failed {broken}"])]
+    )
 
 
 def may_replace_claim(

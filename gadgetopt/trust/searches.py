@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import ModelRefused, Unproved
 from gadgetopt.numbers.tolerance import Number, simplest_rational
 from gadgetopt.search.alarm import ended_after, late
 from gadgetopt.search.steps import GROWTH, first_step_s
@@ -80,7 +80,7 @@ def proofs_of_form(
     ------
     KeyboardInterrupt
         At Ctrl-C, after what was found by then has been yielded.
-    ValueError
+    Unproved
         If nothing could be proved.
     BetterPoint
         If a feasible point of the formulation refutes a claimed target.
@@ -127,7 +127,7 @@ def proofs_of_form(
     tell(f"making and checking the proof on {name}")
     text = tree.text()
     if text is None:
-        raise ValueError(f"no bound of {name} could be proved")
+        raise Unproved(f"no bound of {name} could be proved")
     certificate = certificate_of(name, model, packed(text.lines))
     yield _checked(problem, certificate, model, begin + boolean_s, {"leaves": text.leaves})
     if tree.interrupted:
@@ -187,7 +187,7 @@ def infeasibility_proofs(
     tell(f"searching for a proof that {name} has no solution")
     text = infeasibility_proof(form, model, left_s, is_claimed)
     if text is None:
-        raise ValueError(f"no proof that {name} has no solution was found")
+        raise Unproved(f"no proof that {name} has no solution was found")
     certificate = certificate_of(name, model, packed(text.lines))
     yield _checked(document.problem, certificate, model, begin, {"leaves": text.leaves})
 
@@ -205,7 +205,7 @@ def unboundedness_proofs(
     tell(f"searching for a ray of {name}")
     lines = ray_proof(form, model, left_s) if has_all_of(model, form) else None
     if lines is None:
-        raise ValueError(f"no proof that {name} is unbounded was found")
+        raise Unproved(f"no proof that {name} is unbounded was found")
     yield _checked(
         document.problem, certificate_of(name, model, packed(lines), "ray"), model, begin, {}
     )

@@ -51,9 +51,9 @@ def proof(told: Mapping[str, Any]) -> str:
     told : mapping
         What a run's notes say of its proof.
     """
-    if "refused" in told:
-        return f"refused: {told['refused']}"
-    phrases = []
+    phrases = [f"failed {told['failed']}"] if "failed" in told else []
+    if "refused" in told and "kind" not in told:
+        phrases.append(f"refused: {told['refused']}")
     if "kind" in told:
         named = str(told["kind"]).replace("_", "-")
         by = f"over {told['formulation']}" if "formulation" in told else f"of {told.get('method')}"
