@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gadgetopt.proofs.branching import Branching, Node, ends
-from gadgetopt.proofs.exact_leaves import ExactLeaves
+from gadgetopt.proofs.exactness.exact_leaves import ExactLeaves
 from gadgetopt.proofs.leaves import (
     Leaves,
     row_leaf,

@@ -22,6 +22,7 @@ from gadgetopt.trust.certificate import (
     certified_bound,
     is_infinite,
 )
+from gadgetopt.trust.exactness import with_exact_bound
 from gadgetopt.trust.infeasibility import is_verified, status_proved
 from gadgetopt.trust.judgement import relative_gap
 from gadgetopt.trust.proving import (
@@ -92,11 +93,13 @@ def certify(
     search, too, and so does `stop` when it returns True. `tell` is told what is tried, and `keep`
     is given each result that is better than those before, in case this one never comes.
     Where the search meets a solution that refutes the bound of the run, the result is an error with
-    that solution.
+    that solution. A bound that is within tolerance of an exact objective is made that objective.
     """
     closed = result.status in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED)
-    if result.status is Status.ERROR or (closed and is_verified(result)):
+    if result.status is Status.ERROR:
         return result
+    if closed and is_verified(result):
+        return with_exact_bound(document, result, seconds)
     target = result.bound if result.status is not Status.OPTIMAL else result.objective
     target = result.objective if target is None else target
     begin = time.perf_counter()
@@ -127,7 +130,8 @@ def certify(
     search.run()
     if search.refuted is not None:
         return search.refuted
-    return improved(search.best, search.why)
+    left_s = 0.0 if search.interrupted or stop() else seconds - (time.perf_counter() - begin)
+    return with_exact_bound(document, improved(search.best, search.why), left_s)
 
 
 def _with_bound(problem: Problem, result: Result, proved: Number) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 import threading
@@ -22,8 +23,12 @@ from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
 from gadgetopt.system.result import Limits, MethodOutcome, Result, Status
+from gadgetopt.trust.exactness import with_exact_bound
 from gadgetopt.trust.judgement import judge
 from gadgetopt.trust.proving import add_root_proof
+
+#: Seconds for making the bound of a short run exact.
+MOMENT_S = 0.1
 
 
 def solve(
@@ -164,7 +169,12 @@ def conclude(
         result = judge(document, call, MethodOutcome(), limits, seed, made.time_s, reason)
     if made.refused:
         result = replace(result, status=Status.NOT_APPLICABLE)
-    return result
+    solved, left_s = made.outcome.solved, math.inf
+    if limits.time_s is not None:
+        left_s = limits.time_s - made.time_s
+    # It may take as long as the run did, or a moment.
+    most_s = min(left_s, max(MOMENT_S, made.time_s))
+    return with_exact_bound(document, result, most_s, None if solved is None else solved.form)
 
 
 def _is_own(problem: Problem, method: Method) -> bool:

@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
+from gadgetopt.proofs.exactness.sections import sections, with_proved
 from gadgetopt.proofs.model import Form, Model, Row
-from gadgetopt.proofs.tree_kernel import Box, divisor_of, proved, tree_of
+from gadgetopt.proofs.tree_kernel import divisor_of, proved, tree_of
 
 
 def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
@@ -27,43 +28,26 @@ def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
     """
     proof = list(lines)
     least = proved(model, proof)
-    writer = _Writer(model)
-    now = model._replace(rows=list(model.rows))
-    for kind, form, tree in _sections(proof):
-        if kind == "cut":
+    writer, now = _Writer(model), model
+    for section in sections(proof):
+        if section.kind == "cut":
             raise ValueError("a proof that cuts off what is worse than a solution has no export")
-        if kind == "tree":
+        if section.kind == "tree":
             goal = None if least is None else least / model.scale
-            writer.tree(model.costs, Fraction(1, model.scale), goal, "OBJ", tree)
+            writer.tree(model.costs, Fraction(1, model.scale), goal, "OBJ", section.lines)
             continue
-        bound = proved(now._replace(costs=form), ["tree", *tree])
-        if bound is None:  # the checker has refused that
-            raise ValueError("a lemma about nothing")
-        last = writer.tree(form, Fraction(1), bound, _terms(*form), tree)
-        if kind == "bound":
-            box = Box(now, [])
-            box.tighten(form, bound)
-            now = now._replace(lower=box.lower, upper=box.upper)
+        form = section.form
+        now, bound = with_proved(now, section)
+        last = writer.tree(form, Fraction(1), bound, _terms(*form), section.lines)
+        if section.kind == "bound":
             writer.tighten(form, bound, last)
-            continue
-        below = bound.denominator
-        now.rows.append(Row(form[0], [a * below for a in form[1]], bound.numerator, None, below))
-        writer.rows.append((last, None))
+        else:
+            writer.rows.append((last, None))
     yield from _header(model, writer.constraints, len(writer.bounds))
     yield "RTP infeas" if least is None else f"RTP range {least / model.scale} inf"
     yield "SOL 0"
     yield f"DER {len(writer.derivations)}"
     yield from writer.derivations
-
-
-def _sections(proof: Sequence[str]) -> Iterator[tuple[str, Form, list[str]]]:
-    """Yield what the trees are of (lemmas, bounds, the objective), their forms and lines."""
-    kinds = ("lemma", "bound", "cut", "tree")
-    starts = [k for k, line in enumerate(proof) if line.split()[0] in kinds]
-    for start, end in zip(starts, [*starts[1:], len(proof)], strict=True):
-        kind, *words = proof[start].split()
-        numbers = list(map(int, words))
-        yield kind, (numbers[::2], numbers[1::2]), list(proof[start + 1 : end])
 
 
 def _header(model: Model, constraints: Sequence[str], bounds: int) -> Iterator[str]:
