@@ -26,6 +26,7 @@ from gadgetopt.numbers.tolerance import (
 )
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Result, Status, Voucher
+from gadgetopt.trust.infeasibility import is_verified, status_voucher
 from gadgetopt.trust.judgement import relative_gap
 
 
@@ -61,7 +62,8 @@ def cross_examine(results: Sequence[Result], sense: Callable[[Result], Sense]) -
     """Compare all results on each instance with each other.
 
     A result whose dual bound is better than some feasible solution's objective, or that claims
-    infeasibility of an instance with a feasible solution, becomes an error. A bound that an
+    infeasibility of an instance with a feasible solution, becomes an error. So does a solver's word
+    that contradicts a proof that an instance is unbounded or infeasible. A bound that an
     independent result confirms gets the voucher `cross-checked`; one that is no stronger than a
     verified bound on the instance, whoever found that, gets `verified`.
 
@@ -74,7 +76,8 @@ def cross_examine(results: Sequence[Result], sense: Callable[[Result], Sense]) -
     out = list(results)
     for indices in _by_instance(out):
         minimise = sense(out[indices[0]]) == "min"
-        for strongest in (_solutions, _bounds):  # a refuted bound cannot refute another result
+        # In this order, as a refuted bound cannot refute another result.
+        for strongest in (_settled, _solutions, _bounds):
             witnesses = strongest([out[k] for k in indices], minimise)
             for i in indices:
                 reason = _refutation(out[i], witnesses, minimise)
@@ -174,6 +177,11 @@ def _best(values: Iterable[Number], minimise: bool) -> Number | None:
 # one of the few strongest does too.
 
 
+def _settled(group: Iterable[Result], minimise: bool) -> list[Result]:
+    """Return a result that proves infeasibility, and one that proves unboundedness."""
+    return list({r.status: r for r in group if status_voucher(r) is Voucher.VERIFIED}.values())
+
+
 def _solutions(group: Iterable[Result], minimise: bool) -> list[Result]:
     return _strongest((((), r.objective, r) for r in group), minimise)
 
@@ -201,7 +209,11 @@ def _strongest(
 def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> str | None:
     """Describe the result that contradicts a claim, if there is one."""
     for other in witnesses:
-        if result.status is Status.UNBOUNDED and other.bound is not None:
+        if status_voucher(other) is Voucher.VERIFIED:
+            reason = _contradicts_proof(result, other)
+            if reason is not None:
+                return reason
+        elif result.status is Status.UNBOUNDED and _bounds_at_all(other, result):
             return f"claimed unbounded, but {other.method} proves a bound of {other.bound}"
         if other.objective is None:
             continue
@@ -213,6 +225,27 @@ def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> 
                 f"of {other.objective}"
             )
     return None
+
+
+def _bounds_at_all(other: Result, unbounded: Result) -> bool:
+    """Return True if a result has a bound that is no worse proved than that there is none."""
+    if other.bound is None:
+        return False
+    return not is_verified(unbounded) or other.bound_voucher is Voucher.VERIFIED
+
+
+def _contradicts_proof(result: Result, other: Result) -> str | None:
+    """Describe how a solver's word contradicts a proof that there is no solution or no optimum."""
+    if is_verified(result):
+        return None
+    if other.status is Status.INFEASIBLE:
+        claim = "claimed unbounded" if result.status is Status.UNBOUNDED else None
+        return claim and f"{claim}, but {other.method} proves that there is no solution"
+    if result.status is Status.INFEASIBLE:
+        claim = "claimed infeasible"
+    else:
+        claim = None if result.bound is None else f"claimed dual bound {result.bound}"
+    return claim and f"{claim}, but {other.method} proves that the instance is unbounded"
 
 
 def _follows(bound: Number, proved: Number, minimise: bool) -> bool:

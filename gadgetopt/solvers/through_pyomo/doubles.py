@@ -14,6 +14,8 @@ from typing import Any
 from pyomo.core.base import ConcreteModel, Constraint, Objective, Param, Var
 from pyomo.core.expr.visitor import ExpressionReplacementVisitor
 
+from gadgetopt.errors import ModelRefused
+
 #: What puts an expression back, and the expression.
 Undo = list[tuple[Callable[[Any], None], Any]]
 
@@ -29,7 +31,15 @@ class _ToDoubles(ExpressionReplacementVisitor):
 
 @contextmanager
 def in_doubles(model: ConcreteModel) -> Iterator[None]:
-    """Let a model have the nearest doubles in place of its fractions within a block."""
+    """Let a model have the nearest doubles in place of its fractions within a block.
+
+    A row that is found to have no variables, such as a sum over nothing, is inactive there.
+
+    Raises
+    ------
+    ModelRefused
+        If such a row does not hold.
+    """
     undo: Undo = []
     try:
         for v in model.component_data_objects(Var):
@@ -39,13 +49,25 @@ def in_doubles(model: ConcreteModel) -> Iterator[None]:
             if parameter.mutable:
                 for p in parameter.values():
                     _replace(p._value, partial(setattr, p, "_value"), undo)
-        for kind in (Constraint, Objective):
-            for row in model.component_data_objects(kind, active=True):
-                _replace(row.expr, row.set_value, undo)
+        for objective in model.component_data_objects(Objective, active=True):
+            _replace(objective.expr, objective.set_value, undo)
+        for row in list(model.component_data_objects(Constraint, active=True)):
+            _replace(row.expr, partial(_set_row, row), undo)
         yield
     finally:
         for restore, before in reversed(undo):
             restore(before)
+
+
+def _set_row(row: Any, expression: Any) -> None:
+    """Give a row an expression, or take the row out if the expression is only true or false."""
+    if expression is False:
+        raise ModelRefused(f"{row.name}: does not hold, whatever the values of the variables")
+    if expression is True:
+        row.deactivate()
+        return
+    row.set_value(expression)
+    row.activate()
 
 
 def _replace(expression: Any, put: Callable[[Any], None], undo: Undo) -> None:

@@ -256,6 +256,49 @@ def test_a_promise_beyond_doubles_is_a_promise():
     assert verdict(made, Ratio(1, 2)) is Verdict.HOLDS
 
 
+def says(status, proved=False):
+    notes = {"infeasible": "a proof"} if status is Status.INFEASIBLE else {"unbounded": "a ray"}
+    return dataclasses.replace(row(), status=status, notes=notes if proved else {})
+
+
+def told(*claims):
+    return [r.reason for r in cross_examine(claims, lambda _: "min")]
+
+
+def test_proved_unboundedness_refutes_bounds_and_infeasibility():
+    proof = says(Status.UNBOUNDED, proved=True)
+    assert told(row(4, 3), says(Status.INFEASIBLE), proof, row(4), says(Status.UNBOUNDED)) == [
+        "claimed dual bound 3, but m proves that the instance is unbounded",
+        "claimed infeasible, but m proves that the instance is unbounded",
+        None,
+        None,
+        None,
+    ]
+
+
+def test_proved_infeasibility_refutes_unboundedness_and_no_bound():
+    proof = says(Status.INFEASIBLE, proved=True)
+    assert told(says(Status.UNBOUNDED), proof, row(None, 3), says(Status.INFEASIBLE)) == [
+        "claimed unbounded, but m proves that there is no solution",
+        None,
+        None,
+        None,
+    ]
+
+
+def test_words_of_solvers_alone_do_not_refute_a_bound():
+    claims = (row(None, 3), says(Status.UNBOUNDED), says(Status.INFEASIBLE))
+    assert told(*claims) == [None, "claimed unbounded, but m proves a bound of 3", None]
+
+
+def test_a_proved_bound_and_proved_unboundedness_are_not_both_believed():
+    proof = says(Status.UNBOUNDED, proved=True)
+    assert told(row(None, 3, voucher=Voucher.VERIFIED), proof) == [
+        None,
+        "claimed unbounded, but m proves a bound of 3",
+    ]
+
+
 def test_unboundedness_refuted_by_anothers_bound_becomes_an_error():
     assert examined("loose_bound", "says_unbounded")[1].status is Status.ERROR
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pyomo.environ as pyo
 import pytest
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.proofs.reading.lp import read_lp
 from gadgetopt.reporting.export import write_model
 from gadgetopt.solvers.through_pyomo.doubles import in_doubles
@@ -35,6 +36,31 @@ def test_a_model_has_doubles_within_the_block_and_its_fractions_again_after_it()
         assert "1/3" not in str(m.row.expr) + str(m.range.expr) + str(m.o.expr)
         assert pyo.value(m.p) == float(THIRD)
     assert texts(m) == before
+
+
+def with_an_empty_row(side):
+    m = thirds()
+    del m.row  # the quadratic one
+    m.nothing = pyo.Expression(expr=Fraction(0))
+    m.empty = pyo.Constraint(expr=m.nothing <= side)
+    return m
+
+
+@pytest.mark.parametrize("form", ["lp", "nl", "mps"])
+def test_a_row_without_variables_is_left_out_and_there_again_after_it(form, tmp_path):
+    m = with_an_empty_row(THIRD)
+    before = str(m.empty.expr)
+    write_model(m, form, tmp_path / f"model.{form}")
+    assert "empty" not in (tmp_path / f"model.{form}").read_text()
+    assert m.empty.active
+    assert str(m.empty.expr) == before
+
+
+def test_a_row_without_variables_that_does_not_hold_is_refused_by_its_name(tmp_path):
+    m = with_an_empty_row(-THIRD)
+    with pytest.raises(ModelRefused, match="empty: does not hold"):
+        write_model(m, "lp", tmp_path / "model.lp")
+    assert m.empty.active
 
 
 @pytest.mark.parametrize("form", ["lp", "nl", "mps"])
