@@ -4,6 +4,7 @@ Pyomo writes doubles, so numbers are compared as their 17 digits allow; and it w
 sides as two rows in LP files.
 """
 
+import contextlib
 import math
 import os
 from collections import defaultdict
@@ -15,6 +16,7 @@ from pyomo.core.base.label import cpxlp_label_from_name
 import gadgetopt
 from gadgetopt.errors import ModelRefused
 from gadgetopt.proofs.exact_model import exact_model
+from gadgetopt.proofs.model import digest, parsed
 from gadgetopt.proofs.reading.model_files import read_model
 from gadgetopt.reporting.export import write_formulation, write_model
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
@@ -98,6 +100,11 @@ def test_an_exported_model_is_the_exact_model(system, name, root, tmp_path):
         labels = not own and suffix != "nl"
         columns = list(map(cpxlp_label_from_name, names)) if labels else names
         assert_same(read_model(path), expected, columns)
+    write_formulation(formulation, document.data, "exact", tmp_path / "model.txt")
+    with (tmp_path / "model.txt").open() as file:
+        assert digest(parsed(file)) == digest(expected)
+    with contextlib.suppress(ModelRefused):  # CP-SAT takes integers alone
+        write_formulation(formulation, document.data, "cpsat", tmp_path / "model.pbtxt")
 
 
 def assert_same(read, model, columns):
