@@ -1,12 +1,13 @@
 r"""Contents of a server that are worth much at given prices: knapsacks with pairwise profits.
 
-At a price :math:`\pi_j` of every task a content is worth :math:`\sum_j \pi_j P_j - c(P)`. A job
-that joins is paid its price, is slowed down by those that are there and slows them down. Both
-depend on types alone: a state of the search keeps how many neighbours of each type there are, and
-how much one more neighbour of each type costs those that are there, so that the gains of all jobs
-in all states are one product of matrices. More neighbours never make a gain larger, so what is
-left of a server earns at most its GPUs times the largest gain per GPU; states that cannot reach
-the wanted worth are dropped. Contents grow job by job, all of one size together.
+At a price :math:`\pi_j` of every task, or at any other for so many tasks in a server, a content is
+worth :math:`\sum_j \pi_j P_j - c(P)`. A job that joins is paid its price, is slowed down by those
+that are there and slows them down. Both depend on types alone: a state of the search keeps how many
+neighbours of each type there are, and how much one more neighbour of each type costs those that are
+there, so that the gains of all jobs in all states are one product of matrices. More neighbours
+never make a gain larger, so what is left of a server earns at most its GPUs times the largest gain
+per GPU; states that cannot reach the wanted worth are dropped. Contents grow job by job, all of one
+size together.
 
 Where slowdowns were measured, a gain is bounded by that of a job that nobody disturbs, and the
 worth of contents is computed at the end.
@@ -112,7 +113,8 @@ class ContentSearch:
 
         Parameters
         ----------
-        price : array, shape (lots,)
+        price : array, shape (lots,) or (lots, tasks + 1)
+            Of a task, or of so many tasks in the server.
         least : float
             May be -inf: all contents.
         most : int
@@ -124,7 +126,7 @@ class ContentSearch:
         """
         additive = self.terms.instance.additive
         alpha = costs * self.alpha if additive else np.zeros_like(self.alpha)
-        alone = price[self.lot] * self.n - costs * self.comm
+        alone = self._pays(price) - costs * self.comm
         # Jobs of one lot that are no gang disturb each other.
         alone = alone - self.share * alpha[self.type, self.type] * (self.weight - self.own)
         order, after = self._order(alone)
@@ -171,6 +173,11 @@ class ContentSearch:
             self._slowdowns(column, used),
             np.zeros(len(chosen)),
         )
+
+    def _pays(self, price: Floats) -> Floats:
+        """Return what the tasks of each column pay."""
+        pays: Floats = price[self.lot, self.n] if price.ndim > 1 else price[self.lot] * self.n
+        return pays
 
     def _order(self, alone: Floats) -> tuple[Ints, Ints]:
         """Return the columns in the order of the search, and where the next lot begins in it."""
@@ -272,7 +279,7 @@ class ContentSearch:
             at += len(worth)
         used = column >= 0
         slowdown = self._slowdowns(column, used)
-        pays = price[self.lot] * self.n - costs * self.comm
+        pays = self._pays(price) - costs * self.comm
         worth = np.where(used, pays[column] - costs * self.share[column] * slowdown, 0.0).sum(
             axis=1
         )

@@ -14,9 +14,12 @@ tasks
     \sum_j W_j t^0_j + \sum_j n_j \pi_j
     - \sum_k |S_k| \max\Bigl(0, \max_P \sum_j \pi_j P_j - c(P)\Bigr)              \tag{C4}
 
-bounds it from below; at the duals of (C2) the two are equal. It is the linear relaxation of F2 with
-its valid inequality, with :math:`\mu_j` bounded by the share of tasks in contents without the whole
-gang, which is stronger. Racks play no part: those that are alike, and others, are folded into one.
+bounds it from below; at the duals of (C2) the two are equal. By the rows (C5) of `divisions.py` the
+parts of a gang are whole; at their duals the price of :math:`P_j` tasks in a server is any
+:math:`\pi_j(P_j)`, and :math:`n_j \pi_j` is the least that the parts of a gang pay together. The
+program is the linear relaxation of F2 with its valid inequality, with (C5), and with :math:`\mu_j`
+bounded by the share of tasks in contents without the whole gang, which is stronger. Racks play no
+part: those that are alike, and others, are folded into one.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from ..content_search import (
     Contents,
     ContentSearch,
 )
+from ..divisions import Divisions
 
 #: Contents that enter the program at a time, and states of the search for them.
 NEW, BEAM = 150, 1500
@@ -61,13 +65,14 @@ class Relaxation:
         Optimum of the program over the contents so far, in seconds; infinite if there is none.
     bound : float
         Proved by the prices, up to rounding.
-    price : array, shape (lots,)
+    price : array, shape (lots, tasks + 1)
+        Of so many tasks in a server.
     server_price : array, shape (kinds,)
         The largest worth of a content at these prices, at least 0.
     columns : list of (int, Contents)
         Kind and contents of the program.
     limit_hit : str or None
-    last_price : array, shape (lots,)
+    last_price : array, shape (lots, tasks + 1)
         Prices of the last program, whether they are optimal or not.
     """
 
@@ -99,25 +104,19 @@ class ColumnGeneration:
         self.columns: list[tuple[int, Contents]] = []
         self.rounds: int = 0
         lots, kinds = len(terms.lots), len(terms.kinds)
+        self.divisions: Divisions = Divisions(terms)
         self._cost = np.zeros(0)
         self._unit = max(1e-9, float(terms.base_s) / max(1, int(terms.tasks.sum())))
         self._lp = PersistentLp("min")
         self._lp.add_rows(
-            [*terms.tasks, *[-INFINITY] * kinds],
-            [*terms.tasks, *(kind.servers for kind in terms.kinds)],
-            [0] * (lots + kinds),
+            [*terms.tasks, *[-INFINITY] * kinds, *self.divisions.lower],
+            [*terms.tasks, *(kind.servers for kind in terms.kinds), *self.divisions.upper],
+            [0] * (lots + kinds + len(self.divisions)),
             [],
             [],
         )
-        # What is missing, in the first phase.
-        self._lp.add_columns(
-            np.ones(lots),
-            np.zeros(lots),
-            np.full(lots, INFINITY),
-            np.arange(lots),
-            np.arange(lots),
-            np.ones(lots),
-        )
+        # What is missing, in the first phase: tasks one by one.
+        self.divisions.add_missing(self._lp, np.ones(lots), lots + kinds)
         self._known: set[tuple[int, bytes]] = set()
 
     @property
@@ -151,7 +150,7 @@ class ColumnGeneration:
             return done
 
     def _priced(self, done: Relaxation, *, enumerated: bool) -> Relaxation:
-        lots = len(self.terms.lots)
+        lots, first_part = len(self.terms.lots), len(self.terms.lots) + len(self.terms.kinds)
         # All contents at once need no first phase.
         for phase in (1.0,) if enumerated else (0.0, 1.0):
             if phase:
@@ -171,8 +170,9 @@ class ColumnGeneration:
                 if phase == 0.0 and self._lp.objective <= TOLERANCE:
                     break
                 unit = self._unit if phase else 1.0
-                price = self._lp.row_duals[:lots] * unit
-                server = -self._lp.row_duals[lots:] * unit
+                duals = self._lp.row_duals * unit
+                price = self.divisions.prices(duals[:lots], duals[first_part:])
+                server = -duals[lots:first_part]
                 if enumerated:
                     return self._finished(done, price)
                 if phase:
@@ -196,7 +196,7 @@ class ColumnGeneration:
         servers = np.array([kind.servers for kind in self.terms.kinds])
         done.bound = (
             float(self.terms.base_s)
-            + float(price @ self.terms.tasks)
+            + self.divisions.least(price)
             - float(servers @ done.server_price)
         )
         return done
@@ -252,15 +252,17 @@ class ColumnGeneration:
         self.columns.append((kind, contents))
         cost = content_costs(self.terms, contents)
         self._cost = np.concatenate([self._cost, cost])
-        used = contents.tasks > 0
-        counts = used.sum(axis=1) + 1
-        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        rows = np.full(int(counts.sum()), len(self.terms.lots) + kind)
-        values = np.ones(len(rows))
-        inside = np.ones(len(rows), dtype=np.bool_)
-        inside[starts + counts - 1] = False
-        rows[inside] = contents.lot[used]
-        values[inside] = contents.tasks[used]
+        content, k = np.nonzero(contents.tasks)
+        part_row, part_content, part = self.divisions.entries(contents)
+        lots, kinds = len(self.terms.lots), len(self.terms.kinds)
+        each = np.arange(len(cost))
+        of_content = np.concatenate([content, each, part_content])
+        order = np.argsort(of_content, kind="stable")
+        starts = np.searchsorted(of_content[order], each)
+        rows = np.concatenate(
+            [contents.lot[content, k], np.full(len(cost), lots + kind), lots + kinds + part_row]
+        )[order]
+        values = np.concatenate([contents.tasks[content, k], np.ones(len(cost)), part])[order]
         n = len(cost)
         self._lp.add_columns(
             cost / self._unit if phase else np.zeros(n),

@@ -19,6 +19,7 @@ from ..certificate.check import (
     certificate_of,
     check_bound,
 )
+from ..certificate.prices import most_together
 from .column_generation import (
     ColumnGeneration,
     Relaxation,
@@ -38,7 +39,7 @@ def alone(instance: PlacementInstance) -> MethodOutcome:
 
 @method(
     kind="relaxation",
-    reference="(C1)-(C4) (reconstructed)",
+    reference="(C1)-(C5) (reconstructed)",
     formulation="configuration",
     backend="highs",
 )
@@ -80,10 +81,17 @@ def certified(terms: Terms, done: Relaxation) -> tuple[Fraction, PlacementCertif
     return bound, certificate
 
 
-def price_of_jobs(terms: Terms, price: Floats) -> list[float]:
-    """Return the price of a task of every job."""
-    of_job = [0.0] * len(terms.instance.jobs)
-    for lot, x in zip(terms.lots, price.tolist(), strict=True):
+def price_of_jobs(terms: Terms, price: Floats) -> list[float | tuple[float, ...]]:
+    """Return the price of a task of every job, or of 1, 2, ... tasks in a server, of gangs.
+
+    Parameters
+    ----------
+    price : array, shape (lots, tasks + 1)
+        Of so many tasks in a server.
+    """
+    of_job: list[float | tuple[float, ...]] = [0.0] * len(terms.instance.jobs)
+    for lot, row in zip(terms.lots, price.tolist(), strict=True):
+        together = most_together(terms.instance, terms.instance.jobs[lot.jobs[0]])
         for j in lot.jobs:
-            of_job[j] = x
+            of_job[j] = tuple(row[1 : together + 1]) if lot.gang and together > 1 else row[1]
     return of_job

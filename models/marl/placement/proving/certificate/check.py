@@ -3,14 +3,16 @@ r"""Certificates of lower bounds on the mean job completion time, and their chec
 * `alone`: every job alone. An iteration takes :math:`t^0_j`, and
   :math:`\beta^{rack}_j` more if no server holds all tasks, :math:`\beta^{cross}_j` more if no
   rack does.
-* `prices`: any prices :math:`\pi_j` of the tasks of job j prove
+* `prices`: any prices :math:`\pi_j(k)` of k tasks of job j in one server prove
 
   .. math::
-      \frac{1}{|J|} \Bigl(\sum_j W_j t^0_j + \sum_j n_j \pi_j
-      - \sum_s \max\bigl(0, \max_P \sum_j \pi_j P_j - c_s(P)\bigr)\Bigr),
+      \frac{1}{|J|} \Bigl(\sum_j W_j t^0_j + \sum_j \min_{k_1 + k_2 + \dots = n_j}
+      \bigl(\pi_j(k_1) + \pi_j(k_2) + \dots\bigr)
+      - \sum_s \max\bigl(0, \max_P \sum_j \pi_j(P_j) - c_s(P)\bigr)\Bigr),
 
   as a placement is a content P of every server, and costs no less than :math:`\sum_s c(P_s)`
-  (`subproblems/terms.py`). What a server's content can be worth is computed by the check itself
+  (`subproblems/terms.py`). A number in place of a table is the price of one task. What a server's
+  content can be worth is computed by the check itself
   (`price_checks.py`). The duals of the configuration program make the strongest such proof.
 * `closing`: the same for a target above what prices prove. Contents that are worth too little are
   in no placement that costs less than the target; over the others a tree bounds the integer program
@@ -33,7 +35,7 @@ from gadgetopt.system.data import Certificate, Data, Rational
 from ....subproblems.cluster import forced_comm_s
 from ...instance import PlacementInstance
 from .closing import closing
-from .prices import priced
+from .prices import Price, numbers_of, priced
 
 #: Prices this near to a fraction with a denominator of at most `SIMPLE` become it; others are
 #: rounded to `DIGITS` digits. Any prices prove a bound, if not the same.
@@ -47,10 +49,10 @@ class Alone(Data):
 
 
 class Prices(Data):
-    """Prices in seconds of a task of every job; they may be negative."""
+    """Prices in seconds of every job, of a task or of 1, 2, ... tasks; they may be negative."""
 
     kind: Literal["prices"] = "prices"
-    prices: tuple[Rational, ...]
+    prices: tuple[Rational | tuple[Rational, ...], ...]
 
 
 class Closing(Data):
@@ -58,8 +60,8 @@ class Closing(Data):
 
     Attributes
     ----------
-    prices : tuple of Rational, shape (jobs,)
-        In seconds of a task.
+    prices : tuple of Rational or of tuples of them, shape (jobs,)
+        In seconds of a task, or of 1, 2, ... tasks in a server.
     target_s : Rational
         The sum of completion times from which on contents are left out.
     folded : bool
@@ -69,7 +71,7 @@ class Closing(Data):
     """
 
     kind: Literal["closing"] = "closing"
-    prices: tuple[Rational, ...]
+    prices: tuple[Rational | tuple[Rational, ...], ...]
     target_s: Rational
     folded: bool
     proof: str
@@ -107,7 +109,7 @@ def alone_bound(instance: PlacementInstance) -> Fraction:
     return total / len(instance.jobs)
 
 
-def priced_bound(instance: PlacementInstance, prices: tuple[Fraction, ...]) -> Fraction:
+def priced_bound(instance: PlacementInstance, prices: Sequence[Price]) -> Fraction:
     """Return the bound that prices prove.
 
     Raises
@@ -127,7 +129,7 @@ def closing_bound(instance: PlacementInstance, proof: Closing) -> Fraction:
     ValueError
         If there is not a price for every job, the tree is none, or the check would take too long.
     """
-    common_denominator([*proof.prices, proof.target_s])
+    common_denominator([*numbers_of(proof.prices), proof.target_s])
     model, least_s = closing(instance, proof.prices, proof.target_s, folded=proof.folded)
     try:
         least = proved(model, unpacked(proof.proof))
@@ -139,17 +141,20 @@ def closing_bound(instance: PlacementInstance, proof: Closing) -> Fraction:
     return total / max(1, len(instance.jobs))
 
 
-def certificate_of(price: Sequence[float]) -> PlacementCertificate:
+def certificate_of(price: Sequence[float | tuple[float, ...]]) -> PlacementCertificate:
     """Return the certificate that prices of every job's tasks make."""
     return PlacementCertificate(proof=Prices(prices=prices_of(price)))
 
 
-def prices_of(price: Sequence[float]) -> tuple[Fraction, ...]:
+def prices_of(price: Sequence[float | tuple[float, ...]]) -> tuple[Price, ...]:
     """Return prices of every job's tasks as simple fractions."""
     known: dict[float, Fraction] = {}
-    for x in price:
+
+    def fraction(x: float) -> Fraction:
         if x not in known:
             simple = Fraction(x).limit_denominator(SIMPLE)
             near = abs(simple - Fraction(x)) <= Fraction(abs(x)) * NEAR
             known[x] = simple if near else Fraction(f"{x:.{DIGITS}g}")
-    return tuple(known[x] for x in price)
+        return known[x]
+
+    return tuple(tuple(map(fraction, x)) if isinstance(x, tuple) else fraction(x) for x in price)

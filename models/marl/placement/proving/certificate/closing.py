@@ -33,7 +33,7 @@ from ....subproblems.contents import (
     lots_of,
 )
 from ...instance import PlacementInstance
-from .prices import priced
+from .prices import Price, numbers_of, pays, priced
 
 #: Steps of the enumeration, a few microseconds each, and contents that a program may have.
 MOST_STEPS, MOST_CONTENTS = 3_000_000, 20_000
@@ -59,7 +59,7 @@ class Closing(NamedTuple):
 
 def closing(
     instance: PlacementInstance,
-    prices: Sequence[Fraction],
+    prices: Sequence[Price],
     target_s: Fraction,
     *,
     folded: bool,
@@ -69,8 +69,8 @@ def closing(
 
     Parameters
     ----------
-    prices : sequence of Fraction, shape (jobs,)
-        In seconds of a task.
+    prices : sequence of Fraction or of tuples of them, shape (jobs,)
+        In seconds of a task, or of 1, 2, ... tasks in a server.
     target_s : Fraction
         The cost: a sum of completion times.
     folded : bool
@@ -96,6 +96,7 @@ def closing(
         above = most[place.gpus, place.cpus] - (target_s - least_s)
         program.add_place(place, near.worth_more(place.gpus, place.cpus, above))
     program.cover()
+    program.divide()
     program.levels()
     if not folded:
         program.homes()
@@ -144,7 +145,7 @@ class _Contents:
         self,
         instance: PlacementInstance,
         lots: Sequence[Lot],
-        prices: Sequence[Fraction],
+        prices: Sequence[Price],
         comm_s: Sequence[Fraction],
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -154,8 +155,8 @@ class _Contents:
         parts = [comm / lot.tasks for comm, lot in zip(comm_s, lots, strict=True)]
         shares = [lot.job_s / (lot.tasks if lot.gang else 1) for lot in lots]
         scale = instance.alpha_scale
-        self._unit = common_denominator([*price, *parts, *shares]) * scale
-        self._price = [int(x * self._unit) for x in price]
+        self._unit = common_denominator([*numbers_of(price), *parts, *shares]) * scale
+        self._price, self._known_pay = price, dict[tuple[int, int], int]()
         self._part = [int(x * self._unit) for x in parts]
         self._share = [int(x * self._unit) // scale for x in shares]
         self._alpha = [[int(a * scale) for a in row] for row in instance.interference]
@@ -225,9 +226,11 @@ class _Contents:
 
     def _value(self, i: int, n: int) -> int:
         """Return what n tasks of a lot are worth if nobody slows them down."""
+        if (i, n) not in self._known_pay:
+            self._known_pay[i, n] = int(pays(self._price[i], n) * self._unit)
         lot = self._lots[i]
         apart = lot.gang and n < lot.tasks
-        return n * (self._price[i] - (self._part[i] if apart else 0))
+        return self._known_pay[i, n] - (n * self._part[i] if apart else 0)
 
     def _among(self, victim: int, counts: tuple[int, ...]) -> int:
         return sum(a * k for a, k in zip(self._alpha[victim], counts, strict=True) if k)
@@ -263,7 +266,7 @@ class _Contents:
 
 
 class _Program:
-    """(L1)-(L7) in integers and rationals, column by column and row by row."""
+    """(L1)-(L8) in integers and rationals, column by column and row by row."""
 
     def __init__(self, instance: PlacementInstance, lots: Sequence[Lot]) -> None:
         self._instance, self._lots = instance, lots
@@ -309,6 +312,15 @@ class _Program:
         """(L2): all tasks of every lot."""
         for lot, terms in zip(self._lots, self._covers, strict=True):
             self._row(terms, lot.tasks, lot.tasks)
+
+    def divide(self) -> None:
+        """(L8): parts of gangs are whole, which says nothing new of placements."""
+        for lot, terms in zip(self._lots, self._covers, strict=True):
+            most = max((n for _, n in terms), default=0)
+            for d in range(2, min(lot.tasks - 1, most) + 1 if lot.gang else 0):
+                self._row([(c, -(-n // d)) for c, n in terms], -(-lot.tasks // d), None)
+                below = [(c, n // d) for c, n in terms if n >= d]
+                self._row(below, None, lot.tasks // d)
 
     def levels(self) -> None:
         """(L4)-(L6): gangs on several servers."""

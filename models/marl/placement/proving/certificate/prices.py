@@ -34,8 +34,56 @@ _BITS = 60
 _NEVER = -(2**62)
 
 
+#: Of a task of a job, or of 1, 2, ... of its tasks in one server.
+Price = Fraction | tuple[Fraction, ...]
+
+
+def numbers_of(prices: Sequence[Price]) -> list[Fraction]:
+    """Return all numbers in prices."""
+    return [x for p in prices for x in (p if isinstance(p, tuple) else (p,))]
+
+
+def most_together(instance: ClusterInstance, job: Job) -> int:
+    """Return how many tasks of a job an empty server holds at most."""
+    most = 0
+    for server in instance.servers:
+        rooms = [
+            have // need
+            for have, need in (
+                (server.gpus, job.gpus_per_task),
+                (server.cpus, job.cpus_per_task),
+            )
+            if need
+        ]
+        most = max(most, min([job.num_tasks, *rooms]))
+    return most
+
+
+def pays(price: Price, tasks: int) -> Fraction:
+    """Return what so many tasks of a job in one server pay."""
+    return price[tasks - 1] if isinstance(price, tuple) else tasks * price
+
+
+def least_of_gang(instance: ClusterInstance, job: Job, price: Price) -> Fraction:
+    """Return the least that a job pays, however its tasks are divided among servers.
+
+    Raises
+    ------
+    ValueError
+        If a table has not a price for every number of tasks that a server holds.
+    """
+    if not isinstance(price, tuple):
+        return job.num_tasks * price
+    if not price or len(price) != most_together(instance, job):
+        raise ValueError(f"prices: {len(price)} numbers of tasks, expected those a server holds")
+    least = [Fraction(0)]
+    for n in range(1, job.num_tasks + 1):
+        least.append(min(least[n - k] + x for k, x in enumerate(price[:n], start=1)))
+    return least[-1]
+
+
 def priced(
-    instance: ClusterInstance, prices: Sequence[Fraction]
+    instance: ClusterInstance, prices: Sequence[Price]
 ) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:
     """Return the bound in seconds, on the sum over jobs, that prices of their tasks prove.
 
@@ -50,15 +98,15 @@ def priced(
         raise ValueError(f"prices: {len(prices)} for {len(instance.jobs)} jobs")
     if not prices:
         return Fraction(0), {}
-    common_denominator(prices)
-    contents = PricedContents(instance, prices)
+    common_denominator(numbers_of(prices))
     total = sum(
         (
-            job.iterations * job.base_iteration_s + job.num_tasks * price
+            job.iterations * job.base_iteration_s + least_of_gang(instance, job, price)
             for job, price in zip(instance.jobs, prices, strict=True)
         ),
         Fraction(0),
     )
+    contents = PricedContents(instance, prices)
     sizes = Counter((server.gpus, server.cpus) for server in instance.servers)
     most = {size: contents.most(*size) for size in sorted(sizes)}
     for size, servers in sizes.items():
@@ -87,7 +135,7 @@ class PricedContents:
     Parameters
     ----------
     instance : ClusterInstance
-    prices : sequence of Fraction, shape (jobs,)
+    prices : sequence of Fraction or of tuples of them, shape (jobs,)
 
     Raises
     ------
@@ -95,7 +143,7 @@ class PricedContents:
         If the check would take too long.
     """
 
-    def __init__(self, instance: ClusterInstance, prices: Sequence[Fraction]):
+    def __init__(self, instance: ClusterInstance, prices: Sequence[Price]):
         self._instance = instance
         self._classes = {
             server: len(members) for server, members in instance.server_classes.items()
@@ -174,9 +222,7 @@ class PricedContents:
         factor = Fraction(self._unit, unit * scale)
         return [(profiles[r], ceiling(int(bounds[r]) * factor)) for r in order]
 
-    def _options(
-        self, job: Job, copies: int, price: Fraction, gpus: int, cpus: int
-    ) -> list[_Option]:
+    def _options(self, job: Job, copies: int, price: Price, gpus: int, cpus: int) -> list[_Option]:
         """Return how many tasks of a job, or of copies of it, may be in a server."""
         per_task, gang = self._instance.per_task, job.num_tasks > 1
         forced = forced_comm_s(job, self._classes) if gang else Fraction(0)
@@ -187,10 +233,12 @@ class PricedContents:
             if need
         ]
         options = []
-        for n in range(1, min([tasks, *room]) + 1):
+        # Of a gang: a table says no more than one server holds.
+        most = len(price) if isinstance(price, tuple) else tasks
+        for n in range(1, min([tasks, most, *room]) + 1):
             part = Fraction(n, job.num_tasks)
             share = part * job.iterations * job.base_iteration_s
-            worth = n * price
+            worth = pays(price, n)
             if gang and n < tasks:
                 worth -= part * job.iterations * max(forced, job.rack_comm_s)
             weight = n if per_task or not gang else 1

@@ -33,6 +33,7 @@ from gadgetopt.system.result import Status
 
 from ...subproblems.terms import Terms
 from ..content_search import Contents
+from ..divisions import Divisions
 
 #: Columns that enter a node's program at a time.
 NEW = 200
@@ -88,6 +89,8 @@ class ContentPool:
         rows, columns, values, costs = [], [], [], []
         of_entry, tau_of_entry, column_of_entry = [], [], []
         first, lots, kinds = 0, len(terms.lots), len(terms.kinds)
+        divisions = Divisions(terms)
+        last = lots + kinds + len(self.gangs)
         for kind, some in contents:
             used = some.tasks > 0
             r, k = np.nonzero(used)
@@ -103,6 +106,10 @@ class ContentPool:
             columns += [first + r, first + mine, first + r[gang]]
             share = tasks[gang] / terms.tasks[lot[gang]] * tau[gang]
             values += [tasks.astype(np.float64), np.ones(len(some)), share]
+            part_row, part_content, part = divisions.entries(some)
+            rows.append(last + part_row)
+            columns.append(first + part_content)
+            values.append(part)
             costs.append(cost)
             of_entry.append(number[lot[gang]])
             tau_of_entry.append(tau[gang])
@@ -111,29 +118,27 @@ class ContentPool:
         self.cost: Floats = np.concatenate(costs)
         self.gang, self.tau = np.concatenate(of_entry), np.concatenate(tau_of_entry)
         self.column: Ints = np.concatenate(column_of_entry)
-        shape = (lots + kinds + len(self.gangs), first)
+        shape = (last + len(divisions), first)
         self.matrix: csc_array = csc_array(
             (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
         )
         self.matrix.eliminate_zeros()
         self._lp = PersistentLp("min")
         self._lp.add_rows(
-            [*terms.tasks, *[-INFINITY] * (kinds + len(self.gangs))],
-            [*terms.tasks, *(kind.servers for kind in terms.kinds), *[0.0] * len(self.gangs)],
+            [*terms.tasks, *[-INFINITY] * (last - lots), *divisions.lower],
+            [
+                *terms.tasks,
+                *(kind.servers for kind in terms.kinds),
+                *[0.0] * len(self.gangs),
+                *divisions.upper,
+            ],
             [0] * shape[0],
             [],
             [],
         )
         # Tasks that are not placed are dear, so that every node has a solution: still a bound.
         dear = 10.0 * (1.0 + float(self.tau.max(initial=0.0)) + float(self.cost.max(initial=0.0)))
-        self._lp.add_columns(
-            np.full(lots, dear),
-            np.zeros(lots),
-            np.full(lots, INFINITY),
-            np.arange(lots),
-            np.arange(lots),
-            np.ones(lots),
-        )
+        divisions.add_missing(self._lp, np.full(lots, dear), last)
         gangs = np.arange(len(self.gangs))
         self._pays = self._lp.add_columns(
             np.ones(len(gangs)),
@@ -216,7 +221,8 @@ class ContentPool:
         np.maximum.at(high, self.gang[used], self.tau[used])
         low = np.maximum(low, node.least)
         weight, over = np.zeros(gangs), np.zeros(gangs)
-        tasks = self.matrix[self.terms.tasks.shape[0] + len(self.terms.kinds) :, :]
+        first = self.terms.tasks.shape[0] + len(self.terms.kinds)
+        tasks = self.matrix[first : first + gangs, :]
         over = tasks @ solved.value
         mean = np.maximum(over, node.least)
         weight = np.where(np.isfinite(low), high - mean, 0.0)

@@ -22,7 +22,12 @@ with :math:`c'(P)` what single-task jobs and whole gangs pay in P, which is cert
 .. math::
     \sum_{P: 0 < P_j < n_j} P_j z_{Pr} \le n_j (h_{jr} + \chi_j) \quad \forall j, r, \tag{L7}
 
-at :math:`W_j (\beta^{cross}_j - \beta^{rack}_j)` for :math:`\chi_j`.
+at :math:`W_j (\beta^{cross}_j - \beta^{rack}_j)` for :math:`\chi_j`. The parts of a gang are whole,
+which the relaxation does not know: for every d
+
+.. math::
+    \sum_{P,r} \lceil P_j / d \rceil z_{Pr} \ge \lceil n_j / d \rceil, \qquad
+    \sum_{P,r} \lfloor P_j / d \rfloor z_{Pr} \le \lfloor n_j / d \rfloor.          \tag{L8}
 """
 
 from __future__ import annotations
@@ -42,6 +47,7 @@ from gadgetopt.system.result import Limits
 
 from ...subproblems.terms import Terms
 from ..content_search import Contents
+from ..divisions import Divisions
 
 #: Digits to which slowdowns are compared.
 DIGITS = 10
@@ -75,7 +81,7 @@ def places_of(terms: Terms, *, folded: bool) -> list[Place]:
 
 
 class ClosingProgram:
-    """(L1)-(L7) over contents of each kind of servers.
+    """(L1)-(L8) over contents of each kind of servers.
 
     Parameters
     ----------
@@ -103,6 +109,7 @@ class ClosingProgram:
         self._most: list[float] = []
         self._columns(contents)
         self._cover()
+        self._divide(contents)
         self._levels()
         if not folded:
             self._homes()
@@ -202,6 +209,21 @@ class ClosingProgram:
         column, k = np.nonzero(self._tasks)
         if len(column):
             self._add(rows[self._lot[column, k]], column, self._tasks[column, k].astype(float))
+
+    def _divide(self, contents: Sequence[tuple[int, Contents]]) -> None:
+        """(L8): parts of gangs are whole."""
+        divisions = Divisions(self.terms)
+        rows = self._add_rows(len(divisions), 0.0, 0.0)
+        first = len(self._lower) - len(divisions)
+        self._lower[first:] = divisions.lower.tolist()
+        self._upper[first:] = divisions.upper.tolist()
+        column = 0
+        for kind, some in contents:
+            row, content, coefficient = divisions.entries(some)
+            for place in self.places:
+                if place.kind == kind:
+                    self._add(rows[row], column + content, coefficient)
+                    column += len(some)
 
     def _levels(self) -> None:
         """(L4)-(L6): gangs on several servers."""

@@ -26,6 +26,7 @@ from ..certificate.check import (
     PlacementCertificate,
 )
 from ..certificate.closing import closing
+from ..certificate.prices import Price
 
 #: Seconds for the first tree, and how many times as much the next one has.
 FIRST_S, GROWTH = 0.5, 4.0
@@ -33,7 +34,7 @@ FIRST_S, GROWTH = 0.5, 4.0
 
 def proof_of_optimum(
     instance: PlacementInstance,
-    prices: tuple[Fraction, ...],
+    prices: tuple[Price, ...],
     target_s: Fraction,
     left_s: Callable[[], float],
     *,
@@ -43,7 +44,7 @@ def proof_of_optimum(
 
     Parameters
     ----------
-    prices : tuple of Fraction, shape (jobs,)
+    prices : tuple of Fraction or of tuples of them, shape (jobs,)
     target_s : Fraction
         Sum of completion times of the best placement.
     left_s : callable

@@ -76,7 +76,7 @@ RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
 #: Seconds that a proof may take, or the part of the search's time if that is more.
-PROVE_S, PROVE_PART = 4.0, 0.5
+PROVE_S, PROVE_PART = 15.0, 0.5
 #: Part of a guess that is allowed for rounding.
 SLACK = 1e-7
 
@@ -85,7 +85,7 @@ Columns = list[tuple[int, Contents]]
 
 @method(
     kind="exact",
-    reference="(C1)-(C4), (L1)-(L7) (reconstructed)",
+    reference="(C1)-(C5), (L1)-(L8) (reconstructed)",
     formulation="configuration",
     backend="highs",
 )
@@ -117,7 +117,7 @@ def price_and_close(
 
 @method(
     kind="exact",
-    reference="(C1)-(C4), (L1)-(L7), branching (reconstructed)",
+    reference="(C1)-(C5), (L1)-(L8), branching (reconstructed)",
     formulation="configuration",
     backend="highs",
 )
@@ -311,7 +311,8 @@ class _Run:
                 # The optimum of this program; without racks, a bound.
                 return not search.closed
             if value is not None:
-                gap = max(gap, value - relaxed.bound)
+                # Of few contents even the best placement may be a bad one.
+                gap = min(GROWTH * gap, value - relaxed.bound)
             elif _number(columns) == self.generation.number_of_contents:
                 gap = math.inf
             else:

@@ -25,6 +25,7 @@ from gadgetopt.models.marl.placement.proving.certificate.check import (
     certificate_of,
     check_bound,
 )
+from gadgetopt.models.marl.placement.proving.certificate.prices import most_together
 from gadgetopt.models.marl.placement.subproblems.terms import Terms
 from gadgetopt.models.marl.subproblems.cluster import Job, Server
 from gadgetopt.search.clock import Clock
@@ -55,6 +56,58 @@ def test_any_prices_prove_a_bound_below_the_optimum(seed):
     for spread in (0.5, 5.0, 50.0):
         prices = rng.uniform(-spread / 4, spread, size=len(instance.jobs))
         assert check_bound(instance, certificate_of(prices.tolist())) <= best
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_prices_of_parts_of_gangs_prove_a_bound_below_the_optimum(seed):
+    instance, best, rng = drawn(1000 + seed)
+    for spread in (0.5, 5.0, 50.0):
+        prices = [
+            tuple(rng.uniform(-spread / 4, k * spread) for k in range(1, together + 1))
+            if job.num_tasks > 1 and (together := most_together(instance, job))
+            else float(rng.uniform(-spread / 4, spread))
+            for job in instance.jobs
+        ]
+        assert check_bound(instance, certificate_of(prices)) <= best
+
+
+def gang_of_four():
+    """Ten seconds alone on one server, and ten more apart; two servers of three GPUs."""
+    return PlacementInstance(
+        servers=(Server(gpus=3, cpus=0), Server(gpus=3, cpus=0)),
+        jobs=(
+            Job(
+                type=0,
+                num_tasks=4,
+                gpus_per_task=1,
+                cpus_per_task=0,
+                iterations=10,
+                base_iteration_s=Fraction(1),
+                rack_comm_s=Fraction(1),
+                cross_comm_s=Fraction(1),
+            ),
+        ),
+        interference=((Fraction(0),),),
+    )
+
+
+def test_a_gang_pays_what_its_cheapest_division_pays():
+    """At 5, 9 and 12 s of one, two and three tasks parts of 3 and 1 pay 17 s, and others more.
+
+    A part of k tasks costs 10 k/4 s, so a server earns 4.5 s at most. The bound is
+    10 + 17 - 2 x 4.5; at 4 s a task it is 10 + 16 - 2 x 4.5 of 20.
+    """
+    instance = gang_of_four()
+    assert optimum(instance) == 20
+    assert check_bound(instance, certificate_of([(5.0, 9.0, 12.0)])) == 18
+    assert check_bound(instance, certificate_of([4.0])) == 17
+    assert check_bound(instance, certificate_of([(4.0, 8.0, 12.0)])) == 17
+
+
+@pytest.mark.parametrize("prices", [(), (1.0, 2.0), (1.0, 2.0, 3.0, 4.0)])
+def test_a_table_of_prices_of_other_numbers_of_tasks_is_refused(prices):
+    with pytest.raises(ValueError, match="numbers of tasks, expected those a server holds"):
+        check_bound(gang_of_four(), certificate_of([prices]))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -18,7 +18,11 @@ from gadgetopt.models.marl.placement.proving.certificate.check import (
     prices_of,
 )
 from gadgetopt.models.marl.placement.proving.certificate.closing import closing
-from gadgetopt.models.marl.placement.proving.certificate.prices import priced
+from gadgetopt.models.marl.placement.proving.certificate.prices import (
+    most_together,
+    pays,
+    priced,
+)
 from gadgetopt.models.marl.placement.proving.exact.closing_proof import (
     proof_of_optimum,
     proof_over_patterns,
@@ -52,8 +56,12 @@ def drawn(seed, racks=None):
 
 
 def any_prices(instance, rng):
-    """Prices of every job, the same for those that are alike."""
+    """Prices of every job, the same for those that are alike; of some gangs by the tasks."""
     prices = rng.uniform(-1, 10, size=len(instance.jobs)).tolist()
+    for j, job in enumerate(instance.jobs):
+        together = most_together(instance, job)
+        if job.num_tasks > 1 and together and rng.random() < 0.5:
+            prices[j] = tuple(np.cumsum(rng.uniform(-1, 10, size=together)).tolist())
     for lot in lots_of(instance, merged=True):
         for j in lot.jobs:
             prices[j] = prices[lot.jobs[0]]
@@ -93,8 +101,8 @@ def test_the_contents_are_those_of_enumeration(seed):
                 lot = lots[i]
                 share = Fraction(n, lot.tasks) if lot.gang else n
                 apart = lot.gang and n < lot.tasks
-                pays = lot.job_s * slowdown + (program.comm_s[i] if apart else 0)
-                worth += n * prices[lot.jobs[0]] - share * pays
+                takes_s = lot.job_s * slowdown + (program.comm_s[i] if apart else 0)
+                worth += pays(prices[lot.jobs[0]], n) - share * takes_s
             largest_found = max(largest_found, worth)
             if worth > above:
                 expected.append(content)
@@ -112,7 +120,7 @@ def honest():
         target_s = best * len(instance.jobs)
         proof = proof_of_optimum(instance, prices, target_s, lambda: SECONDS, folded=False).proof
         found.append((instance, best, proof))
-    for preset, seed in ((single_rack, 1), (leaf_spine, 1)):
+    for preset, seed in ((single_rack, 3), (single_rack, 5), (leaf_spine, 5)):
         instance = preset(np.random.default_rng(seed), jobs=8)
         outcome = price_and_close(instance, Limits(), np.random.default_rng(0))
         if isinstance(outcome.certificate.proof, Closing):
