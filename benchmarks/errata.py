@@ -85,16 +85,25 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
         if not row["witness"]:
             sure = sure.replace("by a witness", "by arithmetic")
             sure += "" if "arithmetic" in sure else ", by arithmetic"
-        said = (
-            f"- **`{row['name']}`**, {row['source']}: *{sure}*. "
-            f"Says: {row['statement']}. Shown: {row['shown']}. "
-            f"Instead: {row['repair']}. Why: {row['proof']}."
-        )
-        yield textwrap.fill(
-            said, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        repair = f"{row['repair']}. Why: {row['proof']}."
+        yield f"### {row['name']}\n\n{_cell(row['source'])}: *{sure}*.\n"
+        yield "| | |\n|---|---|"
+        yield from (
+            f"| **{head}** | {_cell(text)} |"
+            for head, text in (
+                ("Says", f"{row['statement']}."),
+                ("Counterexample", f"{row['shown']}."),
+                ("Repair", repair),
+            )
         )
         for command in row["commands"][1:]:
-            yield f"  `{command}`"
+            yield f"\n`{command}`"
+        yield ""
+
+
+def _cell(text: str) -> str:
+    """Return a sentence as a table's cell has it."""
+    return (text[0].upper() + text[1:] if text[:2].islower() else text).replace("|", "\\|")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def page():
     """Return the verdict that the page has for each statement."""
     text = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
     refuted, holds = text.split("## Checked, and they hold")
-    found = re.findall(r"^- \*\*`(\S+)`\*\*[^*]*\*(refuted)", refuted, flags=re.MULTILINE)
+    found = re.findall(r"^### (\S+)\n\n[^\n]*: \*(refuted)", refuted, flags=re.MULTILINE)
     found += [(name, "holds") for name in re.findall(r"^\| `(\S+)` \|", holds, flags=re.MULTILINE)]
     assert len(found) == len(dict(found))
     return dict(found)

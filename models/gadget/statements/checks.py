@@ -86,8 +86,8 @@ def equation_9_one_ring(document: Document) -> Finding:
     accepted = all(network.has_edge(*hop) for hop in hops) and set(_degrees(hops).values()) == {2}
     workers, best = sum(map(len, cycles)), objective(document, "circulation@highs")
     shown = (
-        f"hops over links with degree two at all {workers} servers: {accepted}; "
-        f"the largest ring has {best:g} workers"
+        f"hops over links {'have' if accepted else 'lack'} degree two at all {workers} servers, "
+        f"but the largest ring has {best:g} workers"
     )
     return Finding(not (accepted and best < workers), shown)
 
@@ -122,9 +122,9 @@ def equation_8(document: Document) -> Finding:
     overloaded = [v for v in judged.violations if v.constraint == "bandwidth"]
     best = objective(document, "circulation@highs")
     shown = (
-        f"{len(on_path)} paths, each within its links: {fits}; links overloaded: "
-        f"{len(overloaded)}, by {max(int(v.amount) for v in overloaded)} Mbit/s; "
-        f"total {judged.objective:g} where the optimum is {best:g}"
+        f"{len(on_path)} paths are {'' if fits else 'not '}each within their links, and "
+        f"{len(overloaded)} links are overloaded by {max(int(v.amount) for v in overloaded)} "
+        f"Mbit/s; the total is {judged.objective:g} where the optimum is {best:g}"
     )
     return Finding(not (fits and overloaded and len(overloaded) == len(judged.violations)), shown)
 
@@ -206,7 +206,8 @@ def partition_matroid(document: Document) -> Finding:
     alone = [evaluate(document.data, GadgetSolution(rings=(ring,))).feasible for ring in rings]
     together = evaluate(document.data, GadgetSolution(rings=tuple(rings)))
     broken = ", ".join(sorted({v.constraint for v in together.violations}))
-    shown = f"each slot's choice alone is feasible: {all(alone)}; both together violate: {broken}"
+    able = "is" if all(alone) else "is not"
+    shown = f"each slot's choice {able} feasible alone; both together violate: {broken}"
     return Finding(together.feasible or not all(alone), shown)
 
 

@@ -32,8 +32,11 @@ def energy() -> Finding:
     """Minus the cost, over ten numbers of iterations and ten costs."""
     worths = [[-cost * x * x for x in range(11)] for cost in range(1, 11)]
     grows = any(b > a for row in worths for a, b in itertools.pairwise(row))
-    first = worths[0][:3]
-    shown = f"-x^2 at 0, 1, 2 is {first}; it grows somewhere for a cost of 1 to 10: {grows}"
+    first = ", ".join(map(str, worths[0][:3]))
+    growth = "it increases somewhere" if grows else "it never increases"
+    shown = (
+        f"with a cost of x^2 the utility is {first} at x = 0, 1, 2; with costs of 1 to 10 {growth}"
+    )
     return Finding(all(b >= a for row in worths for a, b in itertools.pairwise(row)), shown)
 
 

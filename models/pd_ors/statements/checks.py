@@ -163,7 +163,8 @@ def roundings_are_plans(document: Document) -> Finding:
     ]
     best = objective(document, "portfolio")
     shown = (
-        f"w = (3/2, 3/2, 0) fits: {fits}; of its {len(rounded)} roundings {len(plans)} are plans "
+        f"w = (3/2, 3/2, 0) {'fits' if fits else 'does not fit'}; "
+        f"of its {len(rounded)} roundings {len(plans)} are plans "
         f"for {wanted} workers; a plan exists, of utility {best:g}"
     )
     return Finding(not (fits and best > 0 and sum(w) >= wanted and not plans), shown)

@@ -84,8 +84,8 @@ def grid(document: Document) -> Finding:
     printed, repaired = (grid_search(job, EPS, grid=grid) for grid in GRIDS)
     found = "none" if repaired is None else f"({repaired.point.w:g}, {repaired.point.p:g})"
     shown = (
-        f"epsilon {EPS:g}: a point on the printed grid: {printed is not None}, "
-        f"on the repaired: {found}"
+        f"with epsilon {EPS:g} the printed grid has {'no' if printed is None else 'a'} feasible "
+        f"point, the repaired one has {found}"
     )
     return Finding(printed is not None or repaired is None, shown)
 
