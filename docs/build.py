@@ -37,6 +37,7 @@ def main() -> int:
         print(f"docs/build.py: {error}: pip install '.[docs]'", file=sys.stderr)
         return 2
     from check_links import problems_of
+    from notebook_files import write_notebooks
 
     started = time.monotonic()
     if given.fresh:
@@ -52,6 +53,9 @@ def main() -> int:
     if failed:
         print("docs/build.py: the site is not complete; see the lines above", file=sys.stderr)
         return int(failed)
+    bare = write_notebooks(given.out, given.work / "notebooks")
+    if bare and not given.no_notebooks:
+        print(f"docs/build.py: {bare} notebooks are written without their outputs", file=sys.stderr)
     found = problems_of(given.out)
     for line in found:
         print(f"docs/build.py: {line}", file=sys.stderr)

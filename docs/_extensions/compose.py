@@ -17,6 +17,7 @@ import api_pages
 import benchmark_page
 import command_page
 import formulation_pages
+import notebook_files
 import picture_page
 import system_pages
 from sources import DOCS, ROOT, Sources, copied, pages
@@ -50,6 +51,8 @@ def compose(folder: Path) -> None:
             text = system_pages.list_of_systems(text)
         elif name.startswith("systems/"):
             text = system_pages.with_links(text, path, name)
+        elif name.startswith("notebooks/"):
+            text = notebook_files.link_to(text, name)
         sources.write(f"{name}.md", text)
     for path in sorted((DOCS / "notebooks").glob("*")):
         if path.is_file() and path.suffix != ".md":
