@@ -56,6 +56,9 @@ def test_the_counts_are_those_of_the_sections():
         count = Counter(verdict_of(row[3]) for row in rows)
         assert counted[title] == [count[v] for v in VERDICTS], title
     assert set(counted) == set(SECTIONS)
+    totals = [sum(column) for column in zip(*counted.values(), strict=True)]
+    lead = PAGE.split("<!-- counts -->")[0]
+    assert [int(x) for x in re.findall(r"\d+", lead)] == [sum(totals), *totals]
 
 
 def test_statements_that_the_record_names_exist():
