@@ -6,10 +6,9 @@ in {0, 1} with `r = q c - A'y` give
     q c.x = y'Ax + r.x >= sum_i (y_i L_i if y_i > 0 else y_i U_i) + sum_j (r_j l_j or r_j u_j),
 
 which is a bound on c.x for q = 1; for q = 0 a positive right side shows that nothing is feasible. A
-tree splits the integer points: `p.x <= v` or `p.x >= v + 1` for an integer form p of integer
-columns. Each leaf gives duals, and the least of the leaves' bounds holds for the whole. A lemma is
-a form with a tree of its own; the bound that this tree proves is a row for what comes after, or a
-bound of a column. A cut `c.x <= v` is a row, too: points that it leaves out are above v.
+tree splits integer points: `p.x <= v` or `p.x >= v + 1` for an integer form p of integer columns.
+Each leaf gives duals, and the least bound of the leaves holds. A lemma is a form with its own tree,
+whose bound is a row from there on, or a column's. A cut `c.x <= v` is a row: the rest is above v.
 
 A proof is a text of lines, trees in preorder. Numbers are integers, columns and rows indices:
 
@@ -23,8 +22,7 @@ A proof is a text of lines, trees in preorder. Numbers are integers, columns and
     l k q i Y i Y ... | t Y  leaf: duals Y / 2^k of rows i, and of the splits t on its path
     l /d q i Y ... | t Y     leaf: duals Y / d, for any integer d > 0
 
-Splits on the path are counted from 0, without those of kind b. Nothing in the text says what is
-proved: the checker returns it.
+Splits on the path are counted from 0, without those of kind b. No line says what is proved.
 """
 
 from __future__ import annotations
@@ -39,11 +37,9 @@ if TYPE_CHECKING:
 
 #: Columns, coefficients, lower and upper side or None, and the denominator of all of them.
 Row = tuple[Sequence[int], Sequence[int], int | None, int | None, int]
-#: Limits that no honest proof comes near.
-MOST_BINARY_DIGITS, DEEPEST = 400, 200_000
-#: The same: binary digits of a lemma's denominator, and entries of rows that leaves add up, each
-#: counted once for every thousand binary digits.
-MOST_BITS, MOST_STEPS = 200_000, 3 * 10**9
+#: Limits that no honest proof comes near: binary digits of duals, splits on a path, digits of other
+#: denominators, and entries of rows added up, each counted once for every thousand binary digits.
+MOST_BINARY_DIGITS, DEEPEST, MOST_BITS, MOST_STEPS = 400, 200_000, 200_000, 3 * 10**9
 
 
 class Rejected(ValueError):
@@ -236,7 +232,7 @@ def leaf_bound(
     unit = common * divisor
     box.steps += entries * (1 + unit.bit_length() // 1000)
     reduced = {j: a * unit for j, a in zip(*form, strict=True)} if q else {}
-    total: int | Fraction = 0
+    total, parts = 0, dict[int, int]()  # of integers, and numerators by denominator
     for (columns, coefficients, low, high, denominator), y in duals:
         weight = y * (common // denominator)
         side = 0 if y == 0 else low if y > 0 else high
@@ -250,10 +246,14 @@ def leaf_bound(
             bound = box.lower[j] if r > 0 else box.upper[j]
             if bound is None:
                 raise Rejected(f"a reduced cost on a side where column {j} has no bound")
-            total += r * bound
+            if isinstance(bound, int):
+                total += r * bound
+                continue
+            parts[bound.denominator] = parts.get(bound.denominator, 0) + r * bound.numerator
+    right = total + sum(Fraction(part, of) for of, part in parts.items())
     if q:
-        return Fraction(total) / unit
-    if total <= 0:
+        return Fraction(right) / unit
+    if right <= 0:
         raise Rejected("a leaf that is not infeasible")
     return None
 

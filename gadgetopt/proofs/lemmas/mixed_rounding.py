@@ -31,6 +31,8 @@ ROWS = 6
 A_ROUND, A_ROUND_PART = 50, 0.2
 #: Columns of a lemma from which cuts are made, at most; its slack that counts as none, as a part.
 WIDEST, TIGHT = 100, 1e-6
+#: Decimals to which a point is compared with an earlier one.
+DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class MixedRounding:
         for side in self._own:
             if len(side.terms) == 2:
                 self._note_variable(side)
+        # By side, its columns where it gave nothing: most of them stay as they are in many rounds.
+        self._idle: dict[tuple[int, int], list[float]] = {}
         #: The model's sides and those of lemmas; by continuous column, those that hold it.
         self.sides: list[Side] = []
         self.holding: dict[int, list[int]] = {}
@@ -90,9 +94,15 @@ class MixedRounding:
         for k in self._in_order(point):
             if self.left_s() <= 0:
                 break
+            side = self.sides[k]
+            at = [round(point[j], DIGITS) for j in side.terms]
+            if self._idle.get((side.row, side.sign)) == at:
+                continue
             found = self._from(k, point)
             if found is not None:
                 cuts.append(found)
+            else:
+                self._idle[side.row, side.sign] = at
         cuts.sort(key=lambda found: -found[0])
         box = Box(self.model, list(rows))
         made: list[Lemma] = []
