@@ -326,7 +326,9 @@ class TreeProof:
         if not trees:
             return None
         text = max(trees, key=lambda tree: tree.need).text()
-        return TreeText([*self._first.lines, *text.lines], text.leaves)
+        rounds = self._rounds
+        closed = rounds.closed(self._target) if rounds is not None and rounds.bounds else None
+        return TreeText([*self._first.lines, *text.lines], text.leaves, closed)
 
 
 def tree_proof(

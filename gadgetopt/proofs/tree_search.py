@@ -40,10 +40,17 @@ NOISE = 1e-12
 
 @dataclass(frozen=True)
 class TreeText:
-    """The lines of a proof, and its number of leaves."""
+    """The lines of a proof, and its number of leaves.
+
+    Attributes
+    ----------
+    closed : float or None
+        The part of the gap between relaxation and target that cuts closed; None if none were made.
+    """
 
     lines: list[str]
     leaves: int
+    closed: float | None = None
 
 
 class TreeSearch:

@@ -156,3 +156,11 @@ def test_a_tree_of_a_model_without_bounds_has_them_proved_first():
     assert text is not None
     assert text.lines[0].startswith("bound")
     assert proved(FLOW, text.lines) > 10 - 1e-6
+
+
+def test_a_proof_says_what_cuts_closed():
+    proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)
+    assert proof.text().closed is None
+    proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)
+    proof.grow_cut(5.0)
+    assert proof.text().closed >= 1.0
