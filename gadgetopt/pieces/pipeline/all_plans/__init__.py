@@ -3,7 +3,9 @@
 - `device_states`: device sets that the next stage can have, up to symmetry and dominance
 - `device_rules`, `machine_rules`: of clusters with any bandwidths, and in machines
 - `stage_tables`: times of all stages in whole ticks, rounded down; bounds on the rest of a plan
-- `labels`: partial plans as arrays, and dominance among them
+- `state_rests`: what the rest of a plan costs, exactly, by state; `rest_loops`: its loops
+- `plan_walk`: all plans below a cutoff by a walk that takes no step in vain
+- `labels`: partial plans as arrays, and dominance among them, where there are no such tables
 - `label_search`: least head-load-tail bound over all plans, and all plans below a cutoff
 - `exact_plans`: least makespan over all plans
 

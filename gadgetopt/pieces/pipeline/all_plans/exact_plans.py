@@ -83,6 +83,8 @@ class ExactPlans:
     certify : callable, optional
         Turns a bound in seconds that enumeration proves, and proofs about orders, into the system's
         certificate of it.
+    part : float
+        Part of the time that is left when it begins to run that it may use.
 
     Attributes
     ----------
@@ -95,32 +97,41 @@ class ExactPlans:
     rng: np.random.Generator
     certify: Callable[[Fraction, tuple[OrderProof, ...]], Certificate] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    part: float = 1.0
     #: All plans with a smaller head-load-tail bound are among the leaves.
     _frontier_s: Fraction = Fraction(0)
     #: Blocks that branch and bound may still look at.
     _work_left: int = MOST_WORK
 
+    def __post_init__(self) -> None:
+        self.clock: Clock = self.search.clock
+
     def run(self) -> None:
         """Find the least makespan, or what time allows."""
-        clock = self.search.clock
-        with clock.phase("least bound"):
+        self.clock = Clock(self.search.clock.limits(self.part))
+        phase = self.search.clock.phase
+        with phase("least bound"):
             space = PlanSpace(self.instance)
-            least = space.least_bound(clock, self._cutoff(space))
+            least = space.least_bound(self.clock, self._cutoff(space))
         if least.ticks >= NEVER:
             self.search.infeasible = True
             return
         self._proved(least.ticks * space.tick_s)
         self.notes["labels"] = least.labels
-        with clock.phase("first schedule"):
+        with phase("first schedule"):
             self._first(least)
-        if self.search.over:
+        if self._over:
             return
-        with clock.phase("enumeration"):
+        with phase("enumeration"):
             leaves = self._enumerated(space, least.ticks)
-        with clock.phase("schedules"):
+        with phase("schedules"):
             self._scheduled(leaves)
-        if not self.search.closed and not clock.expired and self.search.limit_hit is None:
+        if not self._over:
             self.search.limit_hit = "memory_mb"  # more labels than a search keeps
+
+    @property
+    def _over(self) -> bool:
+        return self.search.over or self.clock.expired
 
     def _cutoff(self, space: PlanSpace) -> int:
         """Return the incumbent in ticks, rounded up."""
@@ -140,7 +151,7 @@ class ExactPlans:
         for found in least.plans:
             shop = shop_of(self.instance, found.plan)
             bound = one_machine_bound(shop)
-            clock = Clock(self.search.clock.limits(0.2))
+            clock = Clock(self.clock.limits(0.2))
             self._offer(found.plan, improved_schedule(shop, bound, clock, self.rng, rounds=50))
 
     def _enumerated(self, space: PlanSpace, least: int) -> list[Leaf]:
@@ -149,15 +160,15 @@ class ExactPlans:
         for factor in (*LADDER, None):
             cutoff = self._cutoff(space)
             rung = cutoff if factor is None else min(cutoff, int(least * factor) + 1)
-            found = space.search(rung, self.search.clock, dominance=False)
+            found = space.search(rung, self.clock, dominance=False, enough=cutoff)
+            first_left = self._bounded(space, found.plans, leaves)
             if not found.complete:
                 break
-            first_left = self._bounded(found.plans, leaves)
-            done = rung if first_left is None else first_left.ticks
+            done = rung if first_left is None else min(rung, first_left.least)
             self.notes["plans enumerated"] = len(found.plans)
             self._frontier_s = max(self._frontier_s, done * space.tick_s)
-            self._proved(self._bound(leaves.values()))
-            if first_left or self.search.over or rung >= self._cutoff(space):
+            self._proved(min(Fraction(self.search.value), self._bound(leaves.values())))
+            if first_left or self._over or rung >= self._cutoff(space):
                 break
         return sorted(leaves.values(), key=lambda leaf: leaf.bound_s)
 
@@ -165,25 +176,30 @@ class ExactPlans:
         """Return the least bound of any plan."""
         return min([self._frontier_s, *(leaf.bound_s for leaf in leaves)])
 
-    def _bounded(self, plans: Sequence[FoundPlan], leaves: dict[Shop, Leaf]) -> FoundPlan | None:
+    def _bounded(
+        self, space: PlanSpace, plans: Sequence[FoundPlan], leaves: dict[Shop, Leaf]
+    ) -> FoundPlan | None:
         """Give new plans their one-machine bound, and a schedule if they may be better.
 
         A bound that reaches the incumbent is not improved. Returns the first plan for which there
         was no time.
         """
         for found in plans:
-            if self.search.clock.expired:
+            if found.least >= self._cutoff(space):
+                break  # and so of all that follow
+            if self.clock.expired:
                 return found
             shop = shop_of(self.instance, found.plan)
             if shop in leaves:
                 continue
             known = self.search.value < math.inf
             bound = one_machine_bound(shop, enough=self._units_above(shop) if known else None)
+            if bound * shop.unit >= self.search.value:
+                continue
             leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit, bound * shop.unit)
-            if leaf.bound_s < self.search.value:
-                leaf.schedule = short_schedule(shop, bound)
-                self._offer(found.plan, leaf.schedule)
-                leaf.closed = leaf.schedule.makespan == bound
+            leaf.schedule = short_schedule(shop, bound)
+            self._offer(found.plan, leaf.schedule)
+            leaf.closed = leaf.schedule.makespan == bound
         return None
 
     def _scheduled(self, leaves: list[Leaf]) -> None:
@@ -192,7 +208,7 @@ class ExactPlans:
         self.notes["calls of CP-SAT"] = 0
         for seconds in TURNS_S:
             for leaf in leaves:
-                if self._open(leaf) and not self.search.over:
+                if self._open(leaf) and not self._over:
                     self._turn(leaf, seconds)
                     self._prove(leaves)
 
@@ -212,14 +228,14 @@ class ExactPlans:
             self._ask_cp_sat(leaf, seconds)
             return
         leaf.searched = True
-        clock = Clock(self.search.clock.limits(at_most_s=seconds))
+        clock = Clock(self.clock.limits(at_most_s=seconds))
         bound = one_machine_bound(leaf.shop)
         leaf.schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
         self._offer(leaf.plan, leaf.schedule)
         leaf.closed = leaf.schedule.makespan == bound
-        if self._open(leaf) and not self.search.over:
-            self._branch(leaf, Clock(self.search.clock.limits(at_most_s=seconds)))
-        if self._open(leaf) and not self.search.over:
+        if self._open(leaf) and not self._over:
+            self._branch(leaf, Clock(self.clock.limits(at_most_s=seconds)))
+        if self._open(leaf) and not self._over:
             self._ask_cp_sat(leaf, seconds)
 
     def _branch(self, leaf: Leaf, clock: Clock) -> None:
@@ -244,7 +260,7 @@ class ExactPlans:
         self.notes["calls of CP-SAT"] += 1
         solved = cp_schedule(
             leaf.shop,
-            self.search.clock.limits(at_most_s=seconds),
+            self.clock.limits(at_most_s=seconds),
             int(self.rng.integers(2**31 - 1)),
             start=leaf.schedule,
             cutoff=self._units_above(leaf.shop),

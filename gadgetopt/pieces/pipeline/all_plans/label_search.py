@@ -29,8 +29,10 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.all_plans.labels import Labels, undominated
+from gadgetopt.pieces.pipeline.all_plans.plan_walk import PlanWalk
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import (
     NEVER,
     REFERENCE_TICKS,
@@ -38,6 +40,7 @@ from gadgetopt.pieces.pipeline.all_plans.stage_tables import (
     StageTables,
     least_work_s,
 )
+from gadgetopt.pieces.pipeline.all_plans.state_rests import StateTables
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import Plan
@@ -50,6 +53,10 @@ CHUNK = 2**20
 MOST_LABELS = 8_000_000
 #: Stages on all numbers of replicas (V^2 L^2) beyond which tables take too long.
 MOST_STAGES_ON_GPUS = 2**30
+#: Layers times GPUs up to which labels are as fast as walks, whose loops have to be loaded.
+FEW_STAGES = 64
+#: Plans that a walk returns at most.
+MOST_PLANS = 200_000
 #: Cutoffs of successive searches, as multiples of the bound at the root.
 LADDER = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32, 1.64, 2.5, 5.0, 20.0, 1e3, 1e6)
 
@@ -60,6 +67,8 @@ class FoundPlan:
 
     plan: Plan
     ticks: int
+    #: Lower bound on every schedule of it, in ticks.
+    least: int
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class LabelOutcome:
     Attributes
     ----------
     plans : list of FoundPlan
-        Plans below the cutoff, smallest first; with dominance only the best.
+        Plans below the cutoff, smallest `least` first; with dominance only the best.
     ticks : int
         Lower bound, in ticks, on the head-load-tail bound of every plan that is not in `plans`;
         at most the cutoff.
@@ -114,6 +123,14 @@ class PlanSpace:
         self._rows: list[tuple[int, int, int, int, int]] = []
         self._options = np.zeros((0, 5), dtype=np.int64)
         self._devices: list[tuple[int, ...]] = []
+        self._walk: PlanWalk | None = None
+        #: Whether walks are still to be tried.
+        self._walkable: bool = (
+            COMPILED
+            and not limited
+            and not self.tables.full_duplex
+            and instance.num_gpus * instance.num_layers > FEW_STAGES
+        )
 
     def _measure(self, reference_s: Fraction) -> None:
         """Compute all times in ticks that suit a lower bound on the makespan."""
@@ -165,6 +182,7 @@ class PlanSpace:
         *,
         dominance: bool,
         most_labels: int = MOST_LABELS,
+        enough: int = NEVER,
     ) -> LabelOutcome:
         """Search the plans whose bound is below a cutoff.
 
@@ -176,7 +194,13 @@ class PlanSpace:
         dominance : bool
             True to find the least bound and one plan that has it; False to find all plans.
         most_labels : int
+        enough : int
+            Plans are not of interest of which no schedule takes less than so many ticks; some of
+            them may be left out.
         """
+        walked = self._walked(cutoff, clock, enough, one=dominance)
+        if walked is not None:
+            return walked
         buckets: list[list[Labels]] = [[] for _ in range(self.layers + 1)]
         buckets[0] = [self._root()]
         kept: list[Labels] = []
@@ -207,6 +231,36 @@ class PlanSpace:
         plans = [self._found(last, int(i), kept) for i in (order[:1] if few else order)]
         ticks = min(open_ticks, plans[0].ticks) if few else cutoff
         return LabelOutcome(plans, ticks, complete, made)
+
+    def _walked(self, cutoff: int, clock: Clock, enough: int, *, one: bool) -> LabelOutcome | None:
+        """Return what a walk finds; None if there are no tables for it."""
+        if self._walkable and self._walk is None:
+            made = StateTables.made(self.states, self.tables, clock)
+            self._walk = None if made is None else PlanWalk(made)
+        rests = None if self._walk is None else self._walk.rests(cutoff, clock)
+        if self._walk is None or rests is None:
+            self._walkable, self._walk = False, None
+            return None
+        least = min(rests.least, cutoff)
+        if one:
+            cutoff, enough = min(cutoff, least + 1), NEVER
+        found = self._walk.plans(rests, cutoff, clock, enough=enough, most=1 if one else MOST_PLANS)
+        plans = []
+        for path, ticks, bound in zip(found.paths, found.bounds, found.least, strict=True):
+            plans.append(self._plan_of(*self._walk.stages(path), int(ticks), int(bound)))
+            if one or clock.expired:
+                break
+        complete = one or (found.complete and len(plans) == len(found.paths))
+        return LabelOutcome(
+            plans, cutoff if complete and not one else least, complete, len(rests.us)
+        )
+
+    def _plan_of(
+        self, ends: list[int], devices: list[tuple[int, ...]], ticks: int, least: int
+    ) -> FoundPlan:
+        stages = tuple(itertools.pairwise([0, *ends]))
+        plan = Plan(stage_layers=stages, stage_devices=self.states.rules.replay(devices))
+        return FoundPlan(plan, ticks, least)
 
     def _root(self) -> Labels:
         zero = np.zeros(1, dtype=np.int64)
@@ -370,10 +424,8 @@ class PlanSpace:
             k, layer = divmod(int(labels.parent[k]), self.layers + 1)
             labels = kept[layer]
             cuts.append(layer)
-        cuts.reverse()
-        stages = tuple(itertools.pairwise(cuts))
-        plan = Plan(stage_layers=stages, stage_devices=self.states.rules.replay(devices[::-1]))
-        return FoundPlan(plan, int(last.bound[i]))
+        ticks = int(last.bound[i])
+        return self._plan_of(cuts[-2::-1], devices[::-1], ticks, ticks)
 
     def least_bound(self, clock: Clock, cutoff: int = NEVER) -> LabelOutcome:
         """Return the least bound of all plans, by searches below ever larger cutoffs.
@@ -384,6 +436,8 @@ class PlanSpace:
         cutoff : int
             In ticks; plans that are not below it are of no interest.
         """
+        if cutoff < NEVER and self._walkable:
+            return self.search(cutoff, clock, dominance=True)
         root = self.root_ticks
         outcome = LabelOutcome([], min(root, cutoff), True, 0)
         for factor in (*LADDER, None):

@@ -90,6 +90,13 @@ class StageTables:
             self._stages[kind] = self._stage_table(kind)
         return self._stages[kind]
 
+    def least_times(self, speed: Fraction) -> tuple[Ints, Ints]:
+        """Return the times of the first layers at a speed, forward and backward, at least."""
+        chain = self.instance.chain
+        return self._rounded(chain.fwd_sum_s, 1 / speed)[0], self._rounded(
+            chain.bwd_sum_s, 1 / speed
+        )[0]
+
     def links(self, factor: Fraction) -> LinkTable:
         """Return the times of all transfers at some seconds per byte."""
         if factor not in self._links:

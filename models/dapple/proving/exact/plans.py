@@ -9,23 +9,29 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
 from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
+from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
-from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
-from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
+from ...algorithms.planner import dapple
+from ...algorithms.public_planner import dapple_code
 from ...algorithms.schedules import scheduled
 from ...baselines.blocks import balanced_plan
+from ...baselines.parallel import data_parallel, gpipe, straight
+from ...baselines.pipedream import pipedream
 from ...instance import (
     DappleInstance,
     DappleSolution,
 )
 from ..certificate import DappleCertificate
+
+#: Part of the time for the search; what is left of it is the planners', if it is open then.
+SEARCH_PART = 0.85
 
 
 @method(kind="exact", reference="this project", formulation="exact_plans", backend="cpsat")
@@ -40,11 +46,13 @@ def exact_plans(
 
     Return the plan and the orders of the least iteration time.
 
-    1. Balanced blocks of many stages, and plans of the planner, of at most two stages and then of a
-       few more, scheduled by warm-up numbers and in rounds: the incumbent.
+    1. Balanced blocks of many stages, plans of the planner, of at most two stages and then of a few
+       more, and the baselines' plans, scheduled by warm-up numbers and other rules: the incumbent.
     2. The least head, load and tail over all plans, by labels.
     3. All plans below the incumbent, with their one-machine bounds and schedules by rules.
     4. What is left, smallest bound first, by CP-SAT.
+    5. If it is open still, planners that had not ended go through their plans: it returns nothing
+       longer than theirs.
 
     Bounds of steps 2 and 3 have certificates; those of step 4 are CP-SAT's word.
 
@@ -55,19 +63,23 @@ def exact_plans(
     rng : numpy.random.Generator
         Used by the local search and for the seeds of CP-SAT.
     max_stages : int, default 3
-        Most stages of the planner's second plan; the search itself knows no limit.
+        Most stages of the planner's plan in step 1; the search itself knows no limit.
     """
     if max_stages < 1:
         raise ModelRefused(f"max_stages: {max_stages}, expected at least 1")
     search: Search[Planned] = Search("min", limits)
-    run = ExactPlans(instance, search, rng, _certified)
+    run = ExactPlans(instance, search, rng, _certified, part=SEARCH_PART)
     with search.interruptible():
         with search.clock.phase("blocks"):
             _offer_balanced(instance, search)
         with search.clock.phase("planner"):
             for stages in sorted({min(2, max_stages), max_stages}):
                 _offer_planned(instance, search, stages)
+            _offer_baselines(instance, search)
         run.run()
+        if not search.over:
+            with search.clock.phase("planner"):
+                _offer_planners(instance, search)
     solution = None
     if search.best is not None:
         plan, schedule = search.best
@@ -95,9 +107,34 @@ def _offer_planned(instance: DappleInstance, search: Search[Planned], stages: in
         _offer(instance, search, plan)
 
 
+def _offer_baselines(instance: DappleInstance, search: Search[Planned]) -> None:
+    """Offer the baselines' plans, which take next to no time."""
+    for baseline in (data_parallel, gpipe, straight, pipedream):
+        if search.over:
+            return
+        try:
+            _offer_solution(instance, search, baseline(instance))
+        except ModelRefused:  # its plan is not allowed here
+            continue
+
+
+def _offer_planners(instance: DappleInstance, search: Search[Planned]) -> None:
+    """Offer what the paper's planner, and its public code, find in the time that is left."""
+    for planner, part in ((dapple, 0.8), (dapple_code, 1.0)):
+        if not search.over:
+            _offer_solution(instance, search, planner(instance, search.clock.limits(part)))
+
+
+def _offer_solution(
+    instance: DappleInstance, search: Search[Planned], found: MethodOutcome
+) -> None:
+    if isinstance(found.solution, DappleSolution):
+        _offer(instance, search, found.solution.plan)
+
+
 def _offer(instance: DappleInstance, search: Search[Planned], plan: Plan) -> None:
     if plan_violations(instance, plan):
         return
     shop = shop_of(instance, plan)
-    for schedule in (scheduled(shop, "best").schedule, simulate(shop, round_orders(shop))):
+    for schedule in (scheduled(shop, "best").schedule, short_schedule(shop)):
         search.offer(schedule.makespan_s, (plan, schedule))

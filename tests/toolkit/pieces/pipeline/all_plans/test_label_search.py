@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.all_plans import label_search
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.all_plans.label_search import NEVER, PlanSpace, plan_bound_s
 from gadgetopt.pieces.pipeline.all_plans.machine_rules import (
@@ -17,6 +19,7 @@ from gadgetopt.pieces.pipeline.all_plans.machine_rules import (
     merges_to,
 )
 from gadgetopt.pieces.pipeline.cluster import MatrixCluster
+from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.plan import plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
@@ -27,10 +30,20 @@ from ..examples import GNMT, VGG16, all_plans, d1, d2, e1, e2, instances, least_
 ROUNDING = Fraction(1, 10**9)
 
 
-@settings(max_examples=80)
+#: Layers times GPUs up to which plans are labels: for all, and for none, which are walked through.
+LABELS, WALKS = 10**6, 0
+
+
+def space_of(instance, few_stages: int) -> PlanSpace:
+    with patch.object(label_search, "FEW_STAGES", few_stages):
+        return PlanSpace(instance)
+
+
+@pytest.mark.parametrize("few_stages", [LABELS, WALKS])
+@settings(max_examples=60)
 @given(instances())
-def test_the_least_bound_is_that_of_brute_force(instance):
-    space = PlanSpace(instance)
+def test_the_least_bound_is_that_of_brute_force(few_stages, instance):
+    space = space_of(instance, few_stages)
     outcome = space.least_bound(Clock())
     assert outcome.complete
     if not outcome.plans:
@@ -44,11 +57,14 @@ def test_the_least_bound_is_that_of_brute_force(instance):
     assert least <= plan_bound_s(instance, found) <= least * (1 + ROUNDING)
 
 
-@settings(max_examples=40)
+@pytest.mark.parametrize("few_stages", [LABELS, WALKS])
+@settings(max_examples=30)
 @given(instances(), st.sampled_from([1.0, 1.1, 1.5]))
-def test_enumeration_finds_the_times_of_every_plan_that_none_is_better_than(instance, factor):
+def test_enumeration_finds_the_times_of_every_plan_that_none_is_better_than(
+    few_stages, instance, factor
+):
     """Up to plans all of whose times are at least those of another plan."""
-    space = PlanSpace(instance)
+    space = space_of(instance, few_stages)
     cutoff = int(space.root_ticks * factor) + 1
     if cutoff >= NEVER:
         return
@@ -61,6 +77,34 @@ def test_enumeration_finds_the_times_of_every_plan_that_none_is_better_than(inst
             continue
         known = (shop.in_seconds()[0].tobytes(), str(shop)) in times
         assert known or any(no_worse(other, shop) for other in listed)
+
+
+@settings(max_examples=40)
+@given(instances(), st.sampled_from([1.0, 1.1, 1.5]))
+def test_plans_of_a_walk_have_the_bound_of_one_machine(instance, factor):
+    space = space_of(instance, WALKS)
+    cutoff = int(space.root_ticks * factor) + 1
+    few = instance.most_stages < min(instance.num_layers, instance.num_gpus)
+    if cutoff >= NEVER or instance.duplex == "full" or few:  # these are labels
+        return
+    for found in space.search(cutoff, Clock(), dominance=False).plans:
+        shop = shop_of(instance, found.plan)
+        exact = one_machine_bound(shop) * shop.unit
+        assert found.ticks <= found.least
+        assert found.least * space.tick_s <= exact
+        if not shop.memory_limited:
+            assert found.least * space.tick_s >= exact * (1 - ROUNDING)
+
+
+def test_a_walk_leaves_out_plans_whose_bound_is_enough():
+    space = space_of(profiled(GNMT, 8, 2, 4), WALKS)
+    least = space.least_bound(Clock()).ticks
+    cutoff = int(1.1 * least)
+    listed = space.search(cutoff, Clock(), dominance=False).plans
+    enough = listed[len(listed) // 2].least
+    fewer = space.search(cutoff, Clock(), dominance=False, enough=enough).plans
+    assert {found.plan for found in fewer} == {x.plan for x in listed if x.least < enough}
+    assert [found.least for found in listed] == sorted(found.least for found in listed)
 
 
 def no_worse(a, b) -> bool:
@@ -141,7 +185,7 @@ def test_large_chains_on_many_gpus_are_refused():
 
 
 def test_few_labels_leave_a_bound_and_perhaps_a_plan():
-    space = PlanSpace(profiled(GNMT, 8, 2, 4))
+    space = space_of(profiled(GNMT, 8, 2, 4), LABELS)
     least = space.least_bound(Clock()).ticks
     outcome = space.search(2 * least, Clock(), dominance=True, most_labels=2000)
     assert not outcome.complete

@@ -1,0 +1,125 @@
+"""All plans below a number of ticks, by a walk that takes no step in vain (`state_rests`).
+
+It is for clusters and chains whose states have tables, for channels of half duplex, and for as many
+stages as there can be; `label_search` does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
+from gadgetopt.pieces.pipeline.all_plans.rest_loops import one_machine_bounds, walk
+from gadgetopt.pieces.pipeline.all_plans.state_rests import StateRests, StateTables, rests_below
+from gadgetopt.search.clock import Clock
+
+#: Steps of a walk between two looks at the clock, and plans written at a time.
+STEPS, BATCH = 500_000, 4_096
+
+
+@dataclass(frozen=True)
+class Walked:
+    """Plans that a walk found.
+
+    Attributes
+    ----------
+    paths : array of int, shape (plans, most stages, 2)
+        Option and end of each stage; options -1 where there is none.
+    bounds, least : array of int
+        Head-load-tail bounds, and bounds of one machine, which are no smaller.
+    complete : bool
+        True if these are all plans that were asked for.
+    """
+
+    paths: Ints
+    bounds: Ints
+    least: Ints
+    complete: bool
+
+
+class PlanWalk:
+    """Walks through the plans of an instance.
+
+    Parameters
+    ----------
+    tables : StateTables
+    """
+
+    def __init__(self, tables: StateTables):
+        self.tables = tables
+        instance = tables.tables.instance
+        self.most_stages: int = min(instance.num_gpus, instance.num_layers)
+        self.count: int = instance.num_microbatches
+        self._rests: StateRests | None = None
+
+    def rests(self, below: int, clock: Clock) -> StateRests | None:
+        """Return the rests of plans below a number of ticks, or of more; None if too many."""
+        if self._rests is None or self._rests.below < below:
+            self._rests = rests_below(self.tables, below, clock)
+        return self._rests
+
+    def plans(
+        self, rests: StateRests, below: int, clock: Clock, *, enough: int, most: int
+    ) -> Walked:
+        """Return the plans whose head-load-tail bound is below a number of ticks.
+
+        Parameters
+        ----------
+        rests : StateRests
+            Of at least as many ticks.
+        below : int
+        clock : Clock
+        enough : int
+            Plans whose bound of one machine is so large are left out.
+        most : int
+            Plans after which the walk ends early.
+        """
+        of = self.tables
+        most = min(most, MOST_CELLS // (4 * self.most_stages))
+        place = np.zeros((self.most_stages + 1, 7), dtype=np.int64)
+        start = of.states.start
+        place[0] = start, 0, 0, 0, 0, of.option_starts[start], 0
+        depth, total = 0, 0
+        kept: list[tuple[Ints, Ints, Ints]] = [self._none()]
+        paths, bounds, _ = self._none(BATCH)
+        while depth >= 0 and total < most and not clock.expired:
+            found, depth, _ = walk(
+                of.options,
+                of.option_starts,
+                of.stages,
+                of.links,
+                rests.starts,
+                rests.us,
+                rests.vs,
+                below,
+                place,
+                depth,
+                STEPS,
+                paths,
+                bounds,
+            )
+            least = bounds[:found].copy()
+            one_machine_bounds(
+                of.options, of.stages, of.links, self.count, paths[:found], least, enough
+            )
+            few = np.flatnonzero(least < enough)
+            kept.append((paths[few], bounds[few], least[few]))
+            total += len(few)
+        paths, bounds, least = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+        order = np.argsort(least, kind="stable")
+        return Walked(paths[order], bounds[order], least[order], complete=depth < 0)
+
+    def _none(self, size: int = 0) -> tuple[Ints, Ints, Ints]:
+        return (
+            np.zeros((size, self.most_stages, 2), dtype=np.int64),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(size, dtype=np.int64),
+        )
+
+    def stages(self, path: Ints) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Return the ends of a plan's stages, and the devices of their options."""
+        used = [(o, end) for o, end in path.tolist() if o >= 0]
+        return [end for _, end in used], [self.tables.devices[o] for o, _ in used]
