@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 DIGITS = (0, 3, 6, 10, 16, 24, 34, 48, 64, 90)
 #: Those tried where no bound is needed and the best is wanted.
 DIGITS_OF_BEST = (0, 10, 24, 48)
+#: Zeros after the point of a dual for which they are too few, and its digits after those.
+MANY_ZEROS, SIGNIFICANT = 28, 32
 #: Part of it that the best leaf may lose to have fewer digits.
 NEAR_BEST = 1e-10
 
@@ -113,7 +115,11 @@ def best_leaf(
 ) -> tuple[str, Fraction] | None:
     """Return the leaf that proves most on a form; None if the duals prove nothing."""
     found: tuple[str, Fraction] | None = None
-    for k in DIGITS_OF_BEST:
+    least = min((abs(y) for _, y in (*rows, *splits)), default=1.0)
+    # Those of rows with large coefficients are tiny: the digits begin where theirs do.
+    zeros = -math.frexp(least)[1]
+    more = (min(DIGITS[-1], zeros + SIGNIFICANT),) if zeros > MANY_ZEROS else ()
+    for k in (*DIGITS_OF_BEST, *more):
         made = leaf_of(box, form, k, 1, rows, splits)
         if made is not None and made[1] is not None and (found is None or made[1] > found[1]):
             found = made[0], made[1]

@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
 
 
+#: What to do about a row whose sums no solver resolves.
+ROUNDER = "use rounder coefficients or tighter bounds"
+
+
 def solve_linear(
     model: ConcreteModel,
     backend: str,
@@ -255,11 +259,22 @@ def _without_rounded_claims(
         conclusive = (Status.OPTIMAL, Status.INFEASIBLE)
         if not isinstance(second, str) and second.status in conclusive:
             return second
-        reason += f"; CP-SAT: {second}" if isinstance(second, str) else ""
-    if wrong is not None or outcome.values is None:
-        return _failed(outcome, reason)
+        taken = "CP-SAT came to no end" if not isinstance(second, str) else _not_taken(second)
+        reason += f", and {taken}"
+    if wrong is not None:
+        return _failed(outcome, f"{reason}: its point violates {wrong}; {ROUNDER}")
+    if outcome.values is None:
+        word = str(outcome.status).replace("_", " ")
+        return _failed(outcome, f"{reason}: that the model is {word} is not confirmed; {ROUNDER}")
     outcome = _with_true_objective(form, outcome)
+    found = "the point satisfies all rows exactly, but may not be optimal"
+    reason = f"{reason}: {found}; {ROUNDER}, or --certify, which proves in exact arithmetic"
     return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)
+
+
+def _not_taken(reason: str) -> str:
+    """Return, in the middle of a sentence, why CP-SAT does not take a model."""
+    return f"CP-SAT does not take the model ({reason.partition('; ')[0]})"
 
 
 def _by_cpsat(

@@ -86,9 +86,10 @@ def certify(
 
     Where the run said that there is no solution, or no optimum, that is what is proved, and a run
     without a solution is tried for the former. Else the target is the bound of the run, which meets
-    the objective if the run is optimal. The formulation of the run comes first, then, while there
-    is time, its system's default exact methods, whose bounds may have certificates of their own,
-    and its exact formulations.
+    the objective if the run is optimal. The run of a formulation that ended by itself claims its
+    objective, even where its bound was not believed and what its root proves took its place. The
+    formulation of the run comes first, then, while there is time, its system's default exact
+    methods, whose bounds may have certificates of their own, and its exact formulations.
     What cannot be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the
     search, too, and so does `stop` when it returns True. `tell` is told what is tried, and `keep`
     is given each result that is better than those before, in case this one never comes.
@@ -100,8 +101,12 @@ def certify(
         return result
     if closed and is_verified(result):
         return with_exact_bound(document, result, seconds)
-    target = result.bound if result.status is not Status.OPTIMAL else result.objective
-    target = result.objective if target is None else target
+    ended = result.formulation is not None and result.limit_hit is None and result.kind == "exact"
+    claims = result.status is Status.OPTIMAL or (ended and is_verified(result))
+    first, second = result.objective, result.bound
+    if not claims:
+        first, second = second, first
+    target = second if first is None else first
     begin = time.perf_counter()
 
     def improved(best: Proved | None, why: Mapping[str, str]) -> Result:
@@ -308,7 +313,8 @@ def _turns(
     of_kind = {method.name for method in problem.methods if method.kind == "exact"}
     exact = [name for name in problem.default_methods if name.partition(":")[0] in of_kind]
     methods = [name for name in exact if name != result.method]
-    claimed = result.bound is not None
+    closed = result.status is Status.OPTIMAL
+    claimed = result.bound is not None and (closed or target == result.bound)
     searches = {name: proofs_of(document, name, target, tell, left_s, claimed) for name in own}
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():

@@ -14,7 +14,7 @@ from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
 from gadgetopt.solvers.exact_form import ExactReader
 from gadgetopt.solvers.linear import checked
-from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.outcome import NAMES, SolverOutcome
 from gadgetopt.solvers.recheck import violated, within_bounds
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.solvers.to_cpsat.integer_form import integer_form
@@ -161,7 +161,32 @@ def test_coefficients_that_neither_solver_resolves_give_an_error_with_a_reason()
     outcome = solve_model(model, "highs")
     assert outcome.status is Status.ERROR
     assert outcome.reason.startswith("row: its sums are too large for HiGHS")
+    assert outcome.reason.endswith(
+        ", and CP-SAT does not take the model (row: scaled to integers, its terms can exceed 64 "
+        "bits): its point violates row; use rounder coefficients or tighter bounds"
+    )
     assert model.x.value is None
+
+
+def with_wide_room(high):
+    """Return a model whose row no solver resolves, and every point satisfies."""
+    model = two_integers(high)
+    model.row = pyo.Constraint(
+        expr=(2**45 + 1) * model.x + 2**45 * model.y <= 2 * (2**45 + 1) * high
+    )
+    return model
+
+
+@pytest.mark.parametrize("backend", ["highs", "scip"])
+def test_a_point_that_is_not_confirmed_comes_with_one_sentence(backend):
+    outcome = solve_model(with_wide_room(2**20), backend)
+    assert (outcome.status, outcome.objective, outcome.bound) == (Status.FEASIBLE, 2**20, None)
+    assert outcome.reason == (
+        f"row: its sums are too large for {NAMES[backend]}, which computes in doubles, and CP-SAT "
+        "does not take the model (row: scaled to integers, its terms can exceed 64 bits): the "
+        "point satisfies all rows exactly, but may not be optimal; use rounder coefficients or "
+        "tighter bounds, or --certify, which proves in exact arithmetic"
+    )
 
 
 def test_an_infinite_objective_is_never_optimal():
