@@ -57,6 +57,18 @@ def common_denominator(numbers: Iterable[Fraction | int]) -> int:
     return denominator
 
 
+def whole_numbers(amounts: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return rationals as whole numbers over their least common denominator, and that.
+
+    Examples
+    --------
+    >>> whole_numbers([Fraction(1, 6), Fraction(3, 4)])
+    ([2, 9], 12)
+    """
+    denominator = math.lcm(*(x.denominator for x in amounts))
+    return [x.numerator * (denominator // x.denominator) for x in amounts], denominator
+
+
 def dot(prices: Iterable[Fraction | int], amounts: Iterable[Fraction | int]) -> Fraction:
     """Return the sum of prices times amounts."""
     pairs = zip(prices, amounts, strict=True)
@@ -122,10 +134,17 @@ def double_above(x: Fraction) -> float:
 
 def exp_below(x: Fraction) -> Fraction:
     """Return a lower bound on the exponential, accurate to some twenty digits."""
-    if x < -_LARGE:
-        return Fraction(0)
-    rounded = _DOWN.divide(*map(decimal.Decimal, min(x, Fraction(_LARGE)).as_integer_ratio()))
-    return Fraction(_DOWN.next_minus(_DOWN.exp(rounded)))
+    return Fraction(*exp_ratio_below(*x.as_integer_ratio()))
+
+
+def exp_ratio_below(numerator: int, denominator: int) -> tuple[int, int]:
+    """Return `exp_below` of a quotient as numerator and denominator, which is faster."""
+    if numerator < -_LARGE * denominator:
+        return 0, 1
+    if numerator > _LARGE * denominator:
+        numerator, denominator = _LARGE, 1
+    rounded = _DOWN.divide(decimal.Decimal(numerator), decimal.Decimal(denominator))
+    return _DOWN.next_minus(_DOWN.exp(rounded)).as_integer_ratio()
 
 
 def log1p_above(x: Fraction) -> Fraction:

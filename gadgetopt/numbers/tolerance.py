@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 Number = int | float | Fraction
@@ -30,14 +31,22 @@ def decimal_rational(x: Number) -> Fraction:
 
     This is how numbers in instance files are read: what the user wrote, not its nearest double.
 
+    Raises
+    ------
+    ValueError
+        If `x` is infinite or not a number.
+
     Examples
     --------
     >>> decimal_rational(0.1), 0.1 == 1 / 10 + 1e-18
     (Fraction(1, 10), True)
     """
-    return (
-        x if isinstance(x, Fraction) else Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
-    )
+    if not isinstance(x, float):
+        return x if isinstance(x, Fraction) else Fraction(x)
+    if not math.isfinite(x):
+        raise ValueError(f"{x} is not a finite number")
+    # Decimal reads text several times faster than Fraction does.
+    return Fraction(*Decimal(float.__repr__(x)).as_integer_ratio())
 
 
 def simplest_rational(x: Number) -> Fraction:

@@ -8,12 +8,15 @@ import numpy as np
 from scipy.special import expit
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.numbers.exact import ROUNDING, exp_below
+from gadgetopt.numbers.exact import ROUNDING, exp_ratio_below
 from gadgetopt.system.data import Data, PositiveFloat
 
 #: A sigmoid below this part of its height counts as 0. A part, so that the unit of utilities does
 #: not matter.
 NEGLIGIBLE = 1e-9
+
+#: The same, and one with the rounding of doubles, as quotients of whole numbers.
+_LEAST, _UP = NEGLIGIBLE.as_integer_ratio(), (1 + ROUNDING).as_integer_ratio()
 
 
 def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats:
@@ -51,8 +54,17 @@ def sigmoid_above(height: Fraction, steepness: Fraction, a: Fraction, b: Fractio
         Not negative.
     """
     exponent = steepness * (a * (1 - ROUNDING) - b * (1 + ROUNDING))
-    part = (1 + ROUNDING) / (1 + exp_below(exponent))
-    return Fraction(0) if part < NEGLIGIBLE else height * part
+    return height * Fraction(*part_above(*exponent.as_integer_ratio()))
+
+
+def part_above(numerator: int, denominator: int) -> tuple[int, int]:
+    r"""Return an upper bound on :math:`1 / (1 + e^x)` of a quotient x, as a quotient.
+
+    It bounds the value that evaluators compute in doubles; negligible ones are 0.
+    """
+    exp, whole = exp_ratio_below(numerator, denominator)
+    part, of = _UP[0] * whole, _UP[1] * (whole + exp)
+    return (0, 1) if part * _LEAST[1] < _LEAST[0] * of else (part, of)
 
 
 class SigmoidUtility(Data):

@@ -15,9 +15,11 @@ from gadgetopt.numbers.exact import (
     dot,
     double_above,
     exp_below,
+    exp_ratio_below,
     log1p_above,
     rationals,
     sqrt_above,
+    whole_numbers,
 )
 from gadgetopt.pieces.utility import sigmoid_above
 
@@ -30,6 +32,19 @@ def test_exp_is_rounded_down_by_little(x):
     true = Fraction(math.exp(x))
     assert below <= true * (1 + Fraction(1, 10**15))
     assert below >= true * (1 - Fraction(1, 10**15)) or x < -690
+
+
+@given(st.fractions(), st.integers(1, 10**6))
+def test_exp_of_a_quotient_is_that_of_its_value(x, factor):
+    numerator, denominator = exp_ratio_below(x.numerator * factor, x.denominator * factor)
+    assert Fraction(numerator, denominator) == exp_below(x)
+
+
+@given(st.lists(st.fractions(), min_size=1))
+def test_whole_numbers_over_their_denominator_are_the_numbers(numbers):
+    whole, denominator = whole_numbers(numbers)
+    assert [Fraction(n, denominator) for n in whole] == numbers
+    assert math.gcd(denominator, *whole) == 1
 
 
 @given(positive)

@@ -15,15 +15,15 @@ prices and times down.
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
+from operator import mul
 
-from gadgetopt.numbers.exact import ROUNDING, ceiling, dot, rationals
+from gadgetopt.numbers.exact import ROUNDING, ceiling, rationals, whole_numbers
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.utility import sigmoid_above
+from gadgetopt.pieces.utility import part_above
 
 from ...instance import Job
 
@@ -32,6 +32,9 @@ MOST_BOXES = 20_000
 
 #: Times and utilities are counted in these parts of the largest.
 TIME_BITS, UTILITY_BITS = 200, 100
+
+#: One with the rounding of doubles, as numerator and denominator.
+_UP = (1 + ROUNDING).as_integer_ratio()
 
 #: Least and most workers, least and most servers.
 Box = tuple[int, int, int, int]
@@ -67,8 +70,8 @@ def gain_above(job: Job, prices: Sequence[Fraction], *, used: bool) -> Fraction:
 
 
 def pairs_above(
-    job: Job, prices: Sequence[Fraction], least: Fraction
-) -> list[tuple[int, int, Fraction]]:
+    job: Job, prices: Sequence[Fraction], least: Fraction, unit: Fraction
+) -> list[tuple[int, int, int]]:
     """Return all pairs that may gain so much where use is charged, and perhaps a few others.
 
     Parameters
@@ -77,11 +80,13 @@ def pairs_above(
         As for `gain_above`.
     least : Fraction
         Least utility less price of interest.
+    unit : Fraction
+        What utilities are counted in.
 
     Returns
     -------
-    list of (int, int, Fraction)
-        Workers, servers, and an upper bound on the utility.
+    list of (int, int, int)
+        Workers, servers, and the utility in whole units, rounded up.
 
     Raises
     ------
@@ -90,7 +95,8 @@ def pairs_above(
     """
     room = _Room.of(job)
     start = room.shrunk((1, room.most_workers(1), 1, room.most_servers(1)))
-    payoff = _Payoff(job, prices, used=True, compare_times=False)
+    payoff = _Payoff(job, prices, used=True)
+    least_gain = payoff.whole(least)
     boxes, found = [] if start is None else [start], []
     examined = 0
     while boxes:
@@ -98,10 +104,11 @@ def pairs_above(
         examined += 1
         if examined > MOST_BOXES:
             raise ValueError(f"more than {MOST_BOXES:,} boxes of pairs of one job gain enough")
-        if payoff.gain(payoff.loss(box)) < least:
+        worth = payoff.worth(box)
+        if max(0, worth - payoff.price(box)) < least_gain:
             continue
         if _is_pair(box):
-            found.append((box[0], box[2], payoff.utility(box)))
+            found.append((box[0], box[2], payoff.in_units(worth, unit)))
             continue
         parts = (room.shrunk(half) for half in _halves(box))
         boxes += [part for part in parts if part is not None]
@@ -138,10 +145,9 @@ class _Room:
     def of(cls, job: Job) -> _Room:
         rows = []
         for amounts in zip(job.worker_demand, job.ps_demand, job.reservation_limit, strict=True):
-            exact = rationals(amounts)
-            scale = math.lcm(*(x.denominator for x in exact))
-            worker, server, limit = (int(x * scale) for x in exact)
-            rows.append((worker, server, limit))
+            (worker, server, limit), _ = whole_numbers(rationals(amounts))
+            if worker or server:
+                rows.append((worker, server, limit))
         return cls(rows)
 
     def most_workers(self, servers: int) -> int:
@@ -155,44 +161,54 @@ class _Room:
     def shrunk(self, box: Box) -> Box | None:
         """Cut off pairs that do not fit; None if no pair of the box fits."""
         w, most_w, p, most_p = box
-        if any(a * w + b * p > v for a, b, v in self.rows):
-            return None
-        most_w, most_p = min(most_w, self.most_workers(p)), min(most_p, self.most_servers(w))
-        return (w, most_w, p, most_p) if w <= most_w and p <= most_p else None
+        for a, b, v in self.rows:
+            left = v - a * w - b * p
+            if left < 0:
+                return None
+            # Not by min, which takes twice the time: a check is here for most of its time.
+            if a and w + left // a < most_w:
+                most_w = w + left // a
+            if b and p + left // b < most_p:
+                most_p = p + left // b
+        return w, most_w, p, most_p
 
 
 class _Payoff:
     """Utility less price of the pairs of one job, in small parts of gamma_1.
 
-    Where all pairs cost the same, the fastest is the best, and only times are compared, unless
-    `compare_times` is false.
+    Where all pairs cost the same, the fastest is the best, and `loss` compares times only.
     """
 
-    def __init__(
-        self, job: Job, prices: Sequence[Fraction], used: bool, *, compare_times: bool = True
-    ):
+    def __init__(self, job: Job, prices: Sequence[Fraction], used: bool):
         mu = job.utility
         height, steepness, middle = rationals((mu.gamma1, mu.gamma2, mu.gamma3))
-        self._height, self._steepness, self._middle = height, steepness, middle
         self._unit = height / (1 << UTILITY_BITS)
-        coefficients = _coefficients(job)
-        # 1 where nothing takes time.
-        self._instant = (sum(coefficients, Fraction(0)) or Fraction(1)) / (1 << TIME_BITS)
-        self._coefficients = [int(c / self._instant) for c in coefficients]
-        self._time_units = self._instant / decimal_rational(mu.time_unit_s)
+        coefficients, scale = whole_numbers(_coefficients(job))
+        largest = sum(coefficients) or scale  # 1 second where nothing takes time
+        self._coefficients = [(c << TIME_BITS) // largest for c in coefficients]
+        # The exponent of the utility of a time is (slope * time - start) / whole.
+        unit_s = Fraction(largest, scale << TIME_BITS)
+        of_unit = unit_s / decimal_rational(mu.time_unit_s)
+        (self._slope, self._start), self._whole = whole_numbers(
+            [steepness * of_unit * (1 - ROUNDING), steepness * middle * (1 + ROUNDING)]
+        )
         bundles = (job.worker_demand, job.ps_demand, job.reservation_limit)
-        worker, server, limit = (dot(prices, rationals(x)) // self._unit for x in bundles)
+        worker, server, limit = (_priced(prices, rationals(x), self._unit) for x in bundles)
         self._each = (worker, server) if used else (0, 0)
-        self._same = compare_times and self._each == (0, 0)
+        self._same = self._each == (0, 0)
         self._rest = 0 if used else limit
 
     def loss(self, box: Box) -> int:
         """Return a lower bound on the loss of a box's pairs: time, or price less utility."""
-        time = self._time(box)
-        if self._same:
-            return time
-        worker, server = self._each
-        return worker * box[0] + server * box[2] - self._worth(time)
+        return self._time(box) if self._same else self.price(box) - self.worth(box)
+
+    def price(self, box: Box) -> int:
+        """Return a lower bound on the price of every pair of a box."""
+        return self._each[0] * box[0] + self._each[1] * box[2]
+
+    def worth(self, box: Box) -> int:
+        """Return an upper bound on the utility of every pair of a box."""
+        return self._worth(self._time(box))
 
     def none_left(self, loss: int) -> bool:
         """Return True if the loss shows that no pair gains anything."""
@@ -203,9 +219,14 @@ class _Payoff:
         left = self._worth(loss) - self._rest if self._same else -loss
         return max(0, left) * self._unit
 
-    def utility(self, box: Box) -> Fraction:
-        """Return an upper bound on the utility of every pair of a box."""
-        return self._worth(self._time(box)) * self._unit
+    def whole(self, amount: Fraction) -> int:
+        """Return an amount of utility in small parts, rounded up."""
+        return ceiling(amount / self._unit)
+
+    def in_units(self, worth: int, unit: Fraction) -> int:
+        """Return a utility in whole units, rounded up."""
+        parts = worth * self._unit.numerator * unit.denominator
+        return -(-parts // (self._unit.denominator * unit.numerator))
 
     def _time(self, box: Box) -> int:
         """Return a lower bound on the time of every pair of a box."""
@@ -216,13 +237,21 @@ class _Payoff:
 
     def _worth(self, time: int) -> int:
         """Return an upper bound on the utility of a time."""
-        worth = (1 + ROUNDING) * sigmoid_above(
-            self._height, self._steepness, time * self._time_units, self._middle
-        )
-        return ceiling(worth / self._unit)
+        part, of = part_above(self._slope * time - self._start, self._whole)
+        return -((-(part * _UP[0]) << UTILITY_BITS) // (of * _UP[1]))
 
 
-def _coefficients(job: Job) -> tuple[Fraction, ...]:
+def _priced(prices: Sequence[Fraction], amounts: Sequence[Fraction], unit: Fraction) -> int:
+    """Return the price of amounts in whole units, rounded down."""
+    if not any(prices):
+        return 0
+    exact, scale = whole_numbers(prices)
+    whole, parts = whole_numbers(amounts)
+    total = sum(map(mul, exact, whole))
+    return total * unit.denominator // (scale * parts * unit.numerator)
+
+
+def _coefficients(job: Job) -> list[Fraction]:
     """Return the coefficients of 1, w, p, w/p, p/w, 1/w and 1/p, in seconds."""
     t_f, t_b = job.fp_time_per_sample_s, job.bp_time_s
     forward = sum(rationals(x.fp_s for x in job.layers)) if t_f is None else decimal_rational(t_f)
@@ -236,7 +265,7 @@ def _coefficients(job: Job) -> tuple[Fraction, ...]:
     zero = Fraction(0)
     if job.sgd_mode == "sync":
         samples = decimal_rational(job.global_batch_size or 0)
-        return (
+        return [
             steps * eta_2 * backward,
             steps * overhead_w,
             steps * overhead_p,
@@ -244,9 +273,9 @@ def _coefficients(job: Job) -> tuple[Fraction, ...]:
             zero,
             steps * eta_1 * samples * forward,
             zero,
-        )
+        ]
     samples, at_once = rationals((job.minibatch_size or 0, job.concurrency_fraction))
-    return (
+    return [
         steps * overhead_w,
         zero,
         zero,
@@ -254,4 +283,4 @@ def _coefficients(job: Job) -> tuple[Fraction, ...]:
         steps * overhead_p,
         steps * (eta_1 * samples * forward + eta_2 * backward),
         transfer * at_once,
-    )
+    ]

@@ -115,7 +115,8 @@ def options_above(
             return []
         found, listed = [], 0
         for job, gain in zip(instance.jobs, gains, strict=True):
-            found.append(_used(job, units, pairs_above(job, prices, gain - spare)))
+            pairs = pairs_above(job, prices, gain - spare, units.utility)
+            found.append(_used(job, units, pairs))
             listed += len(found[-1])
             if listed > MOST_PAIRS:
                 raise ValueError(f"more than {MOST_PAIRS:,} pairs of jobs gain enough")
@@ -130,14 +131,11 @@ def _reserved(job: Job, units: WholeUnits, utility: Fraction) -> list[Option]:
     return [(ceiling(utility / units.utility), tuple(int(v * s) for v, s in limits))]
 
 
-def _used(job: Job, units: WholeUnits, pairs: list[tuple[int, int, Fraction]]) -> list[Option]:
+def _used(job: Job, units: WholeUnits, pairs: list[tuple[int, int, int]]) -> list[Option]:
     demands = zip(rationals(job.worker_demand), rationals(job.ps_demand), strict=True)
     pairs_of_rows = zip(demands, units.row_scales, strict=True)
     rows = [(int(worker * s), int(server * s)) for (worker, server), s in pairs_of_rows]
-    return [
-        (ceiling(utility / units.utility), tuple(a * w + b * p for a, b in rows))
-        for w, p, utility in pairs
-    ]
+    return [(utility, tuple(a * w + b * p for a, b in rows)) for w, p, utility in pairs]
 
 
 def _fits(option: Option, units: WholeUnits) -> bool:

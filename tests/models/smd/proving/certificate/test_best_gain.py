@@ -12,8 +12,10 @@ from gadgetopt.models.smd.data.generate.presets import planted
 from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.instance import Allocation, SmdInstance, SmdSolution
 from gadgetopt.models.smd.proving.certificate import best_gain
-from gadgetopt.models.smd.proving.certificate.best_gain import gain_above
-from gadgetopt.pieces.utility import SigmoidUtility
+from gadgetopt.models.smd.proving.certificate.best_gain import gain_above, pairs_above
+from gadgetopt.numbers.exact import ROUNDING, rationals
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.utility import SigmoidUtility, sigmoid_above
 
 from ...brute_force import MOST, small_job
 
@@ -65,3 +67,59 @@ def test_a_job_that_is_always_late_is_worth_nothing():
     late = job.model_copy(update={"utility": SigmoidUtility(gamma1=1.0, gamma2=1e9, gamma3=1e-9)})
     free = [Fraction(0)] * len(job.worker_demand)
     assert gain_above(late, free, used=False) == 0
+
+
+# -- the same in rationals, pair by pair ----------------------------------------------------------
+
+
+def time_rounded_down(job, w, p):
+    """Completion time in whole parts of the sum of its coefficients, and such a part in seconds."""
+    constant, *others = best_gain._coefficients(job)
+    part = (constant + sum(others) or 1) / Fraction(2**best_gain.TIME_BITS)
+    terms = zip(others, ((w, 1), (p, 1), (w, p), (p, w), (1, w), (1, p)), strict=True)
+    return int(constant / part) + sum(int(c / part) * a // b for c, (a, b) in terms), part
+
+
+def utility_rounded_up(job, w, p):
+    """Utility of a pair in whole parts of gamma_1, and such a part."""
+    time, seconds = time_rounded_down(job, w, p)
+    height, steepness, middle, unit_s = rationals(
+        (job.utility.gamma1, job.utility.gamma2, job.utility.gamma3, job.utility.time_unit_s)
+    )
+    part = height / 2**best_gain.UTILITY_BITS
+    above = (1 + ROUNDING) * sigmoid_above(height, steepness, time * seconds / unit_s, middle)
+    return -(-above // part), part
+
+
+def fitting_pairs(job):
+    rows = list(zip(job.worker_demand, job.ps_demand, job.reservation_limit, strict=True))
+    exact = [tuple(decimal_rational(x) for x in row) for row in rows]
+    every = itertools.product(range(1, MOST + 1), repeat=2)
+    return [(w, p) for w, p in every if all(a * w + b * p <= v for a, b, v in exact)]
+
+
+def rounded_price(prices, amounts, part):
+    return sum(y * decimal_rational(x) for y, x in zip(prices, amounts, strict=True)) // part
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whole_numbers_give_the_rationals_that_fractions_give(seed):
+    rng = np.random.default_rng(seed)
+    job = small_job(rng, 1 + seed % 3, [1.0, 0.1, 0.3][seed % 3])
+    prices = [Fraction(float(rng.uniform(0, 20))) for _ in job.worker_demand]
+    free = [Fraction(0)] * len(prices)
+    gains, units = {True: [Fraction(0)], False: [Fraction(0)]}, Fraction(1, 3**20)
+    listed = []
+    for w, p in fitting_pairs(job):
+        utility, part = utility_rounded_up(job, w, p)
+        worker, server, limit = (
+            rounded_price(prices, x, part)
+            for x in (job.worker_demand, job.ps_demand, job.reservation_limit)
+        )
+        gains[True].append((utility - worker * w - server * p) * part)
+        gains[False].append((utility - limit) * part)
+        listed.append((w, p, -(-utility * part // units)))
+    assert {used: gain_above(job, prices, used=used) for used in gains} == {
+        used: max(found) for used, found in gains.items()
+    }
+    assert sorted(pairs_above(job, free, Fraction(-1), units)) == listed

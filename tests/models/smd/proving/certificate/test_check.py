@@ -36,6 +36,9 @@ from gadgetopt.trust.run import solve
 
 from ...brute_force import optimum, small_instance, small_job
 
+#: Of utilities that are listed.
+UNIT = Fraction(1, 2**30)
+
 
 def solved(instance):
     return solve(Document(problem("smd"), "instance", "x", instance), "cg_core")
@@ -128,13 +131,13 @@ def test_all_pairs_that_gain_enough_are_listed(seed):
     job = small_job(rng, 2, 1.0)
     prices = [Fraction(float(rng.uniform(0, 5))) for _ in range(2)]
     best = gain_above(job, prices, used=True)
-    everything = pairs_above(job, prices, Fraction(-(10**9)))
+    everything = pairs_above(job, prices, Fraction(-(10**9)), UNIT)
     for spare in (Fraction(0), Fraction(1), Fraction(20)):
-        listed = {(w, p) for w, p, _ in pairs_above(job, prices, best - spare)}
+        listed = {(w, p) for w, p, _ in pairs_above(job, prices, best - spare, UNIT)}
         for w, p, utility in everything:
             rows = zip(prices, job.worker_demand, job.ps_demand, strict=True)
             paid = sum(y * (int(a) * w + int(b) * p) for y, a, b in rows)
-            if utility - paid >= best - spare + Fraction(1, 10**9):
+            if (utility - 1) * UNIT - paid >= best - spare:
                 assert (w, p) in listed
 
 
