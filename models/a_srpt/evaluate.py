@@ -8,17 +8,22 @@ GPUs than it has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.exact import whole_numbers
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import ASrptInstance, ASrptSolution, JobType, ScheduledJob
+
+_NOTHING = Fraction(0)
 
 #: A stage's replicas by server, and with it every stage of a job.
 Stages = tuple[dict[int, int], ...]
@@ -52,7 +57,7 @@ def evaluate(instance: ASrptInstance, solution: ASrptSolution) -> Evaluation:
     start = np.array([job.start_microtick for job in scheduled], dtype=object)
     ticks = np.array(
         [
-            duration_ticks(instance, job.num_iterations * t.iteration_s)
+            _ticks(instance, job.num_iterations, t.iteration_s)
             for job, t in zip(jobs, timed, strict=True)
         ],
         dtype=object,
@@ -76,42 +81,81 @@ def evaluate(instance: ASrptInstance, solution: ASrptSolution) -> Evaluation:
 
 def duration_ticks(instance: ASrptInstance, seconds: Fraction) -> int:
     """Return seconds in ticks, rounded up, at least one."""
-    ticks = seconds / instance.tick_s
-    return max(1, -(-ticks.numerator // ticks.denominator))
+    return _ticks(instance, 1, seconds)
+
+
+def _ticks(instance: ASrptInstance, iterations: int, iteration_s: Fraction) -> int:
+    above, below = iteration_s.as_integer_ratio()
+    tick, of = instance.tick_s.as_integer_ratio()
+    return max(1, -(-iterations * above * of // (below * tick)))
 
 
 def iteration_time(instance: ASrptInstance, job_type: JobType, stages: Stages) -> Fraction:
     """Return the seconds of an iteration, equations (1)-(3) of the page."""
-    intra, inter = instance.intra_bandwidth_gbytes_per_s, instance.inter_bandwidth_gbytes_per_s
-    replicas = job_type.replicas
-    slowest = ring = Fraction(0)
+    # Whole numbers: seconds of a gigabyte in 1/D, all else as `_Whole` has it.
+    bandwidths = (instance.intra_bandwidth_gbytes_per_s, instance.inter_bandwidth_gbytes_per_s)
+    (intra, inter), D = whole_numbers([1 / b for b in bandwidths])
+    of, k = _Whole.of(job_type), job_type.replicas
+    slowest = ring = 0
     for s, servers in enumerate(stages):
-        neighbours = [u for u in (s - 1, s + 1) if 0 <= u < len(stages)]
+        neighbours = [
+            (stages[u], k[u], of.activation[min(s, u)] * (of.copies // (k[s] * k[u])))
+            for u in (s - 1, s + 1)
+            if 0 <= u < len(stages)
+        ]
         for m in servers:
-            theta = job_type.stage_time_s[s]
-            for u in neighbours:
-                volume = job_type.activation_gbytes[min(s, u)] / replicas[s]
-                near = Fraction(stages[u].get(m, 0), replicas[u])
-                theta += volume * (near / intra + (1 - near) / inter)
+            theta = of.compute[s] * of.copies * D
+            for replicas, all_replicas, volume in neighbours:
+                near = replicas.get(m, 0)
+                theta += volume * (near * intra + (all_replicas - near) * inter)
             slowest = max(slowest, theta)
-        k = replicas[s]
-        sent = 2 * Fraction(k - 1, k) * job_type.gradient_gbytes[s]
-        ring = max(ring, sent / (intra if len(servers) == 1 else inter))
-    return job_type.pipeline_factor * slowest + ring
+        sent = 2 * (k[s] - 1) * of.gradient[s] * (of.copies // k[s])
+        ring = max(ring, sent * (intra if len(servers) == 1 else inter))
+    phi = job_type.pipeline_factor
+    total = phi.numerator * slowest + phi.denominator * ring
+    return Fraction(total, phi.denominator * of.unit * of.copies * D)
 
 
 def cut_gbytes(job_type: JobType, stages: Stages) -> Fraction:
     """Return the gigabytes between servers in an iteration, equation (4) of the page."""
-    k = job_type.replicas
-    cut = Fraction(0)
+    of, k = _Whole.of(job_type), job_type.replicas
+    cut = 0
     for s, servers in enumerate(stages):
         pairs = k[s] * (k[s] - 1) // 2 - sum(x * (x - 1) // 2 for x in servers.values())
-        cut += 4 * job_type.gradient_gbytes[s] / k[s] * pairs
+        cut += 4 * of.gradient[s] * (of.copies // k[s]) * pairs
         if s + 1 < len(k):
             together = sum(x * stages[s + 1].get(m, 0) for m, x in servers.items())
-            volume = 2 * job_type.activation_gbytes[s] / (k[s] * k[s + 1])
+            volume = 2 * of.activation[s] * (of.copies // (k[s] * k[s + 1]))
             cut += volume * (k[s] * k[s + 1] - together)
-    return cut
+    return Fraction(cut, of.unit * of.copies)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A job type in whole numbers, so that no fraction is reduced before the last.
+
+    Attributes
+    ----------
+    compute, activation, gradient : list of int
+        Seconds and gigabytes, times `unit`.
+    unit : int
+    copies : int
+        A multiple of every stage's replicas, and of the product of those of two that follow.
+    """
+
+    compute: list[int]
+    activation: list[int]
+    gradient: list[int]
+    unit: int
+    copies: int
+
+    @classmethod
+    def of(cls, job_type: JobType) -> _Whole:
+        compute, activation = job_type.stage_time_s, job_type.activation_gbytes
+        whole, unit = whole_numbers([*compute, *activation, *job_type.gradient_gbytes])
+        k, first, second = job_type.replicas, len(compute), len(compute) + len(activation)
+        copies = math.lcm(*k, *(a * b for a, b in pairwise(k)))
+        return cls(whole[:first], whole[first:second], whole[second:], unit, copies)
 
 
 def _misplaced(instance: ASrptInstance, solution: ASrptSolution) -> Iterator[Violation]:
@@ -217,10 +261,10 @@ def _components(
         1 for job in scheduled if len({m for pairs in job.placement for m, _ in pairs}) > 1
     )
     lost = sum(
-        float(job.num_iterations * (t.iteration_s - instance.alpha_min_s[job.job_type]))
+        _times(job.num_iterations, t.iteration_s, instance.alpha_min_s[job.job_type])
         for job, t in zip(jobs, timed, strict=True)
     )
-    sent = sum(float(job.num_iterations * t.cut_gbytes) for job, t in zip(jobs, timed, strict=True))
+    sent = sum(_times(job.num_iterations, t.cut_gbytes) for job, t in zip(jobs, timed, strict=True))
     return {
         "weighted_flow_ticks": _whole(objective - released),
         "mean_flow_ticks": sum(flow) / (len(flow) * step),
@@ -232,6 +276,13 @@ def _components(
         "lost_to_placement_s": lost,
         "inter_server_gbytes": sent,
     }
+
+
+def _times(count: int, amount: Fraction, less: Fraction = _NOTHING) -> float:
+    """Return a multiple of a difference as a double, rounded once."""
+    a, b = amount.as_integer_ratio()
+    c, d = less.as_integer_ratio()
+    return count * (a * d - b * c) / (b * d)
 
 
 def _whole(value: Number) -> Number:

@@ -9,6 +9,7 @@ weights "edge" it is the number of pairs of neighbours that are cut. Exact.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -59,19 +60,26 @@ def _requests(instance: BglPartitionInstance, part: tuple[int, ...]) -> Fraction
             sampled.setdefault(v, []).append(u)
     remote: Counter[int] = Counter()  # numerators by denominator
     for t in instance.train_nodes:
-        multiplicity: dict[int, Fraction] = {t: Fraction(1)}
+        multiplicity, whole = {t: 1}, 1  # numerators, and the denominator that all of them have
         for fanout in instance.fanouts[:-1]:
-            following: dict[int, Fraction] = {}
-            for u, m in multiplicity.items():
-                near = sampled.get(u, [])
-                for v in near:
-                    following.setdefault(v, Fraction(0))
-                    following[v] += m * Fraction(min(fanout, len(near)), len(near))
-            for u, m in following.items():
-                if part[u] != part[t]:
-                    remote[m.denominator] += m.numerator
-            multiplicity = following
+            # What a node sends to every neighbour: a part of its multiplicity, as (above, below).
+            share = {u: _share(fanout, len(sampled[u])) for u in multiplicity if u in sampled}
+            common = math.lcm(*(below for _, below in share.values()))
+            following: dict[int, int] = {}
+            for u, (above, below) in share.items():
+                sent = multiplicity[u] * above * (common // below)
+                for v in sampled[u]:
+                    following[v] = following.get(v, 0) + sent
+            multiplicity, whole = following, whole * common
+            remote[whole] += sum(m for u, m in multiplicity.items() if part[u] != part[t])
     return sum((Fraction(p, d) for d, p in remote.items()), Fraction(0))
+
+
+def _share(fanout: int, neighbours: int) -> tuple[int, int]:
+    """Return the part of a node's neighbours that is sampled, in lowest terms."""
+    sampled = min(fanout, neighbours)
+    common = math.gcd(sampled, neighbours)
+    return sampled // common, neighbours // common
 
 
 def _unknown(instance: BglPartitionInstance, solution: BglPartitionSolution) -> Iterator[Violation]:

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gadgetopt.models.a_srpt.data.generate.presets import paper, quickstart
 from gadgetopt.models.a_srpt.evaluate import cut_gbytes, evaluate, iteration_time
 from gadgetopt.models.a_srpt.instance import ASrptSolution, ScheduledJob
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
@@ -94,6 +95,53 @@ def test_the_table_of_times_agrees_with_the_evaluator_and_merging_servers_never_
                     merged = tuple((row[0] + row[1], 0, *row[2:]) for row in table)
                     assert iteration_time(instance, job_type, stages(merged)) <= seconds
                 assert seconds <= times.seconds(times.longest)
+
+
+def seconds_in_fractions(instance, job_type, placed):
+    """(1)-(3) of the page, term by term in rationals."""
+    within = 1 / instance.intra_bandwidth_gbytes_per_s
+    between = 1 / instance.inter_bandwidth_gbytes_per_s
+    k, slowest, ring = job_type.replicas, Fraction(0), Fraction(0)
+    for s, servers in enumerate(placed):
+        for m in servers:
+            theta = job_type.stage_time_s[s]
+            for u in {s - 1, s + 1} & {*range(len(k))}:
+                near = Fraction(placed[u].get(m, 0), k[u])
+                volume = job_type.activation_gbytes[min(s, u)] / k[s]
+                theta += volume * (near * within + (1 - near) * between)
+            slowest = max(slowest, theta)
+        sent = 2 * Fraction(k[s] - 1, k[s]) * job_type.gradient_gbytes[s]
+        ring = max(ring, sent * (within if len(servers) == 1 else between))
+    return job_type.pipeline_factor * slowest + ring
+
+
+def cut_in_fractions(job_type, placed):
+    """(4) of the page, in rationals, replica by replica."""
+    k, cut = job_type.replicas, Fraction(0)
+    at = [[m for m, x in servers.items() for _ in range(x)] for servers in placed]
+    for s, servers in enumerate(at):
+        apart = sum(a != b for i, a in enumerate(servers) for b in servers[:i])
+        cut += 4 * job_type.gradient_gbytes[s] / k[s] * apart
+        if s + 1 < len(k):
+            apart = sum(a != b for a in servers for b in at[s + 1])
+            cut += 2 * job_type.activation_gbytes[s] / (k[s] * k[s + 1]) * apart
+    return cut
+
+
+@pytest.mark.parametrize("preset", [tiny, paper, quickstart])
+def test_whole_numbers_give_the_rationals_that_fractions_give(preset):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        instance = preset(rng)
+        for job_type in instance.job_types[:40]:
+            # Any mapping has these times, whether there is room for it or not.
+            placed = tuple(
+                {int(m): int(x) for m, x in enumerate(rng.multinomial(k, [0.25] * 4).tolist()) if x}
+                for k in job_type.replicas
+            )
+            seconds = iteration_time(instance, job_type, placed)
+            assert seconds == seconds_in_fractions(instance, job_type, placed)
+            assert cut_gbytes(job_type, placed) == cut_in_fractions(job_type, placed)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Doubles are read as the intended rationals, and bounds are rounded to the safe side."""
 
+import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,13 @@ doubles = st.floats(allow_nan=False, allow_infinity=False)
 def test_both_readings_round_to_the_same_double(x):
     assert float(decimal_rational(x)) == x
     assert float(simplest_rational(x)) == x
+    assert decimal_rational(x) == Fraction(repr(x))
+
+
+@pytest.mark.parametrize("x", [math.inf, -math.inf, math.nan])
+def test_what_is_no_number_is_no_rational(x):
+    with pytest.raises(ValueError, match=f"{x} is not a finite number"):
+        decimal_rational(x)
 
 
 def test_readings_of_common_coefficients():

@@ -3,9 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.bgl.partition.data.generate.presets import powerlaw_cluster
 from gadgetopt.models.bgl.partition.evaluate import evaluate
 from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
 
@@ -100,6 +102,35 @@ def test_the_table_of_weights_gives_the_same_cost(seed, data):
     assert evaluate(instance, BglPartitionSolution(part=part)).objective == (
         instance.pair_weights.cut(part)
     )
+
+
+def requests_in_fractions(instance, part):
+    """Remote requests of all training nodes by the recursion of the page, in rationals."""
+    neighbours = list(instance.sampled_from())
+    total = Fraction(0)
+    for t in instance.train_nodes:
+        reached = {t: Fraction(1)}
+        for fanout in instance.fanouts[:-1]:
+            sent = {}
+            for u, m in reached.items():
+                for v in neighbours[u]:
+                    one = m * min(Fraction(1), Fraction(fanout, len(neighbours[u])))
+                    sent[v] = sent.get(v, 0) + one
+            reached = sent
+            total += sum(m for u, m in reached.items() if part[u] != part[t])
+    return total
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_numbers_give_the_rationals_that_fractions_give(seed):
+    rng = np.random.default_rng(seed)
+    hops = tuple(int(f) for f in rng.integers(1, 8, size=rng.integers(1, 5)))
+    instance = powerlaw_cluster(rng, nodes=60).model_copy(
+        update={"fanouts": hops, "weights": "requests"}
+    )
+    part = [int(i) for i in rng.integers(0, instance.num_parts, size=instance.num_nodes)]
+    found = evaluate(instance, BglPartitionSolution(part=tuple(part)))
+    assert found.objective == requests_in_fractions(instance, part)
 
 
 def test_edges_both_ways_are_one_pair_of_neighbours():
