@@ -291,7 +291,8 @@ def _executed(
             batch.keep_claims()
             watch.tick(batch, engine.running)
 
-        for work, document, outcome in engine.results(batch.jobs(), tick):
+        runs = batch.total - batch.done
+        for work, document, outcome in engine.results(batch.jobs(), tick, runs):
             row = batch.record(work, document, outcome)
             if row is not None:
                 yield row

@@ -50,6 +50,14 @@ WINDOW_PER_THREAD, LEAST_WINDOW = 4, 8
 #: travel in bundles because Dask needs some milliseconds per task.
 BUNDLE_S, BUNDLE_MOST = 0.2, 32
 
+#: Seconds of a bundle for each thread of a cluster: a client and a scheduler need some milliseconds
+#: for every task, and many threads must not ask for more than they can give. It holds as long as
+#: each thread is left so many bundles, so that all of them end alike.
+THREAD_BUNDLE_S, BUNDLES_LEFT = 0.005, 8
+
+#: Times the seconds of a bundle after which its worker starts no further run of it.
+PATIENCE = 5.0
+
 #: Seconds between two checks of the cluster while nothing arrives.
 TICK_S = 0.25
 
@@ -106,7 +114,8 @@ class Engine:
         self.workers = workers
         self.dashboard: str | None = None
         self.threads: int = 0
-        self.given: int = 0
+        self.given: int = 0  # tasks
+        self.left: int = 0  # runs that are not given yet
         self.flying: dict[Any, list[Job]] = {}
         self.back: deque[Job] = deque()  # taken from the grid but not yet submitted
         self.expected_s: dict[tuple[str, str], float] = {}
@@ -199,7 +208,7 @@ class Engine:
     # -- the runs ----------------------------------------------------------------------------------
 
     def results(
-        self, jobs: Iterator[Job | None], tick: Callable[[], None]
+        self, jobs: Iterator[Job | None], tick: Callable[[], None], runs: int = 0
     ) -> Iterator[tuple[Work, Document, Row | Failure]]:
         """Yield the outcomes of jobs, in the order in which they end.
 
@@ -210,6 +219,8 @@ class Engine:
             yet.
         tick : callable
             Called several times a second.
+        runs : int
+            How many jobs there will be, about; 0 if that is unknown.
 
         Raises
         ------
@@ -218,7 +229,7 @@ class Engine:
         InputError
             If the workers cannot do this client's runs.
         """
-        more = True
+        more, self.left = True, runs
         with polite_interrupt() as asked:
             while not asked.is_set():
                 if more or self.back:
@@ -254,7 +265,8 @@ class Engine:
         """Return the next runs that should travel together, and True if there may be more."""
         bundle: list[Job] = []
         expected_s = 0.0
-        while len(bundle) < BUNDLE_MOST:
+        long_s, most, share = self._largest_bundle()
+        while len(bundle) < most:
             try:
                 job = self.back.popleft() if self.back else next(jobs)
             except StopIteration:
@@ -265,11 +277,18 @@ class Engine:
             # A method of unknown duration may take long: it travels alone.
             expected_s += self.expected_s.get((work.problem, work.spec), BUNDLE_S)
             same = not bundle or work.fingerprint == bundle[0][0].fingerprint
-            if bundle and (not same or expected_s > BUNDLE_S):
+            most_s = long_s if len(bundle) < share else BUNDLE_S
+            if bundle and (not same or expected_s > most_s):
                 self.back.appendleft(job)
                 break
             bundle.append(job)
         return bundle, True
+
+    def _largest_bundle(self) -> tuple[float, int, int]:
+        """Return the most seconds and runs of a bundle, and up to how many runs it may be long."""
+        long_s = max(BUNDLE_S, THREAD_BUNDLE_S * self.threads)
+        share = self.left // max(1, BUNDLES_LEFT * self.threads)
+        return long_s, max(BUNDLE_MOST, min(share, self.threads)), share
 
     def _count_threads(self) -> None:
         with self._still_there():
@@ -281,6 +300,7 @@ class Engine:
     def _submit(self, bundle: list[Job]) -> None:
         work, document = bundle[0]
         self.given += 1
+        self.left -= len(bundle)
         first_come = -self.given  # keeps Dask from reordering the runs
         with self._still_there():
             held = self.held.get(work.fingerprint)
@@ -294,8 +314,15 @@ class Engine:
             held.runs += 1
             key = f"run-{work.key}-{uuid.uuid4().hex[:8]}"
             works = [each for each, _ in bundle]
+            patience_s = PATIENCE * self._largest_bundle()[0]
             future = self.client.submit(
-                supervise_all, works, held.future, self._plugins(), key=key, priority=first_come
+                supervise_all,
+                works,
+                held.future,
+                self._plugins(),
+                patience_s,
+                key=key,
+                priority=first_come,
             )
             self.flying[future] = bundle
             self.arrived.add(future)

@@ -49,8 +49,6 @@ FAREWELL_S = 3.0
 #: Seconds that a search for a proof has at most to return what it proved when it is interrupted.
 PROOF_FAREWELL_S = 5.0
 
-#: Seconds after which no further run of a bundle is started.
-LONGEST_BUNDLE_S = 1.0
 
 #: How often a run is repeated because it ran out of memory in a process that had compiled loops.
 MOST_SPOILT = 3
@@ -73,13 +71,14 @@ def versions() -> tuple[str, str]:
 
 
 def supervise_all(
-    works: Sequence[Work], document: str, plugins: Shipment = ()
+    works: Sequence[Work], document: str, plugins: Shipment, patience_s: float
 ) -> list[Row | Failure]:
     """Do runs on one instance, one after another.
 
-    Runs that would start too late are returned undone: the result may be shorter than `works`.
+    Runs that would start after `patience_s` are returned undone: the result may be shorter than
+    `works`.
     """
-    out, until = [], time.monotonic() + LONGEST_BUNDLE_S
+    out, until = [], time.monotonic() + patience_s
     for work in works:
         out.append(supervise(work, document, plugins))
         if time.monotonic() > until:

@@ -116,10 +116,37 @@ def test_short_runs_travel_in_bundles_and_unknown_ones_alone(piles):
     assert [len(engine._bundle(supply)[0]) for _ in range(3)] == [1, 1, 0]
 
 
+def sizes_of_bundles(piles, threads, seconds, runs):
+    """Sizes of the first bundles of runs of one method, whose duration is known."""
+    engine = Engine("s", None, 1)
+    engine.threads, engine.left = threads, runs
+    (document,) = grid([piles(1)]).documents
+    jobs = [
+        (Work(str(k), "s", "torture", document.fingerprint, "greedy", Limits(), k, 5.0), document)
+        for k in range(min(runs, 10_000))
+    ]
+    engine._learn(jobs[0][0], {"status": "feasible", "time_s": seconds - 0.001})
+    supply = iter(jobs)
+    return [len(engine._bundle(supply)[0]) for _ in range(3)]
+
+
+def test_on_a_large_cluster_bundles_are_as_long_as_its_client_needs(piles):
+    # 1,000 threads: bundles of 5 s, as long as every thread has 8 of them.
+    assert sizes_of_bundles(piles, 1_000, 1.0, 10**6) == [5, 5, 5]
+    assert sizes_of_bundles(piles, 1_000, 0.25, 10**6) == [20, 20, 20]
+    assert sizes_of_bundles(piles, 1_000, 0.01, 10**6) == [125, 125, 125]
+    assert sizes_of_bundles(piles, 1_000, 1.0, 16_000) == [2, 2, 2]
+    assert sizes_of_bundles(piles, 1_000, 1.0, 8_000) == [1, 1, 1]
+    assert sizes_of_bundles(piles, 1_000, 60.0, 10**6) == [1, 1, 1]
+    # Few threads: as before.
+    assert sizes_of_bundles(piles, 8, 0.09, 10**6) == [2, 2, 2]
+    assert sizes_of_bundles(piles, 8, 1.0, 10**6) == [1, 1, 1]
+
+
 def test_a_bundle_that_takes_too_long_is_handed_back(piles, monkeypatch):
-    monkeypatch.setattr(supervisor, "LONGEST_BUNDLE_S", 0.0)
     monkeypatch.setattr(supervisor, "supervise", lambda work, *_: work)
-    assert supervisor.supervise_all(["one", "two"], "") == ["one"]
+    assert supervisor.supervise_all(["one", "two"], "", (), 0.0) == ["one"]
+    assert supervisor.supervise_all(["one", "two"], "", (), 60.0) == ["one", "two"]
 
 
 def test_the_grid_is_made_as_it_is_walked_through(piles):
