@@ -12,6 +12,7 @@ from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
+from gadgetopt.search.alarm import TimeUp, ended_after
 from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -65,7 +66,8 @@ def spp(instance: SppInstance, limits: Limits) -> MethodOutcome:
     ----------
     instance : SppInstance
     limits : Limits
-        `time_s` stops between two numbers of stages.
+        `time_s` ends the ordering and the dynamic program wherever they are; the best plan so far
+        is returned, at first that of one stage on all GPUs.
 
     Notes
     -----
@@ -77,7 +79,12 @@ def spp(instance: SppInstance, limits: Limits) -> MethodOutcome:
     Z. Luo et al., "Efficient Pipeline Planning for Expedited Distributed DNN Training", INFOCOM
     2022. The constants of the reproduction are ours where the abstract is silent (reconstructed).
     """
-    return best_of_orders(instance, limits, [rdo_order(instance)])
+    return best_of_orders(instance, limits, by_rdo(instance))
+
+
+def by_rdo(instance: SppInstance) -> Iterator[tuple[int, ...]]:
+    """Yield the order of recursive device ordering, found when it is asked for."""
+    yield rdo_order(instance)
 
 
 #: The plan that is scheduled for a plan of PRM on GPUs in an order.
@@ -95,34 +102,57 @@ def best_of_orders(
     orders: Iterable[tuple[int, ...]],
     choose: Choose = of_recurrence,
 ) -> MethodOutcome:
-    """Return the best plan for any number of stages on any of some orders of the GPUs."""
+    """Return the best plan for any number of stages on any of some orders of the GPUs.
+
+    The orders are asked for one by one, within the time limit.
+    """
     search: Search[Candidate] = Search("min", limits)
-    clock, tried, states = search.clock, 0, 0
-    complete = True
+    notes = {"orders": 0, "states": 0}
+    with search.interruptible():
+        try:
+            with ended_after(search.clock.left_s):
+                _search_orders(instance, search, orders, choose, notes)
+        except TimeUp:
+            search.limit_hit = "time_s"
+    best = search.best
+    outcome = search.outcome(None if best is None else _solution(best), **notes)
+    # A heuristic is complete or was stopped: it has no bound by which it could be closed.
+    outcome.dual_bound, outcome.limit_hit = None, search.limit_hit
+    if best is not None:
+        outcome.notes = {"stages": best.plan.num_stages, **notes}
+    return outcome
+
+
+def _search_orders(
+    instance: SppInstance,
+    search: Search[Candidate],
+    orders: Iterable[tuple[int, ...]],
+    choose: Choose,
+    notes: dict[str, int],
+) -> None:
+    """Offer the plans of one order after the other, until the time is up."""
+    everywhere = tuple(range(instance.num_gpus))
+    whole = BlockPlan((instance.num_layers,), (instance.num_gpus,), math.inf)
+    first = _scheduled(instance, plan_of(whole, everywhere), math.inf)
+    if first is not None:  # PRM's plan of one stage, or one that it will improve on
+        search.offer(first.makespan_s, first)
     for gpus in orders:
-        tried += 1
-        with clock.phase("costs"):
+        notes["orders"] += 1
+        with search.clock.phase("costs"):
             prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
-        with clock.phase("plans and schedules"):
+        with search.clock.phase("plans and schedules"):
             for found in candidates(instance, prm, gpus, search.best, choose):
                 search.offer(found.makespan_s, found)
-                complete = not clock.expired
-                if not complete:
+                if search.clock.expired:
+                    search.limit_hit = "time_s"
                     break
-        states += prm.states
-        if not complete:
+        notes["states"] += prm.states
+        if search.limit_hit is not None:
             break
-    best = search.best
-    if best is None:
-        return MethodOutcome(limit_hit=None if complete else "time_s", phases_s=clock.phases_s)
-    return MethodOutcome(
-        solution=SppSolution.of(best.plan, best.schedule.orders),
-        claimed_objective=best.makespan_s,
-        limit_hit=None if complete else "time_s",
-        trace=tuple(search.trace),
-        phases_s=clock.phases_s,
-        notes={"stages": best.plan.num_stages, "orders": tried, "states": states},
-    )
+
+
+def _solution(best: Candidate) -> SppSolution:
+    return SppSolution.of(best.plan, best.schedule.orders)
 
 
 def candidates(
@@ -143,7 +173,7 @@ def candidates(
         found = prm.best(stages)
         if found is None:
             continue
-        candidate = _scheduled(instance, prm, gpus, found, choose)
+        candidate = _scheduled(instance, choose(instance, prm, gpus, found), found.load_s)
         if candidate is None:
             continue
         if best is None or candidate.makespan_s < best.makespan_s:
@@ -151,13 +181,10 @@ def candidates(
         yield candidate
 
 
-def _scheduled(
-    instance: SppInstance, prm: Prm, gpus: Sequence[int], found: BlockPlan, choose: Choose
-) -> Candidate | None:
-    plan = choose(instance, prm, gpus, found)
+def _scheduled(instance: SppInstance, plan: Plan, load_s: float) -> Candidate | None:
     if plan_violations(instance, plan):  # does not fit into memory by less than a rounding error
         return None
-    return Candidate(plan, found.load_s, pe(instance, plan))
+    return Candidate(plan, load_s, pe(instance, plan))
 
 
 def pe(instance: SppInstance, plan: Plan) -> Schedule:

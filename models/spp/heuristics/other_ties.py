@@ -11,9 +11,8 @@ from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.device_order import rdo_order
 from ..algorithms.prm import BlockPlan, Prm
-from ..algorithms.spp import best_of_orders, plan_of
+from ..algorithms.spp import best_of_orders, by_rdo, plan_of
 from ..instance import SppInstance
 
 #: Plans of one least load among which is chosen.
@@ -27,7 +26,7 @@ def spp_by_bound(instance: SppInstance, limits: Limits) -> MethodOutcome:
     Of the first thousand plans of the least W for a number of stages it takes the one of the least
     bound, not that of the recurrence.
     """
-    return best_of_orders(instance, limits, [rdo_order(instance)], least_bound_of_ties)
+    return best_of_orders(instance, limits, by_rdo(instance), least_bound_of_ties)
 
 
 def least_bound_of_ties(

@@ -10,6 +10,7 @@ from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
 from gadgetopt.models.spp.algorithms.device_order import rdo
 from gadgetopt.models.spp.algorithms.prm import Prm
 from gadgetopt.models.spp.algorithms.spp import pe, plan_of, spp
+from gadgetopt.models.spp.data.generate.presets import paper
 from gadgetopt.models.spp.evaluate import evaluate
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.system.result import Limits
@@ -100,3 +101,14 @@ def test_time_that_is_up_leaves_the_best_so_far():
     found = spp(instance, Limits(time_s=0.0))
     assert found.limit_hit == "time_s"
     assert found.solution is not None
+
+
+@pytest.mark.parametrize("time_s", [0.0, 0.2])
+def test_a_limit_leaves_the_best_plan_so_far(time_s):
+    # Ordering 128 GPUs and the tables of their plans take many times as long.
+    instance = paper(np.random.default_rng(0), machines=32)
+    outcome = spp(instance, Limits(time_s=time_s))
+    assert outcome.limit_hit == "time_s"
+    found = evaluate(instance, outcome.solution)
+    assert found.feasible
+    assert found.objective == outcome.claimed_objective
