@@ -122,7 +122,7 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
     """
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import unpacked
-    from gadgetopt.proofs.vipr_files.exact_mps import exact_mps
+    from gadgetopt.proofs.reading.writing.mps import rational_mps
     from gadgetopt.proofs.vipr_files.writer import vipr
     from gadgetopt.solvers.formulations.building import compiled
     from gadgetopt.system.methods import find_formulation
@@ -139,7 +139,7 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
     except ValueError as error:
         raise InputError(f"{certificate.path}: data.{error}") from None
     beside = path.with_suffix(".mps")
-    for file, text in ((path, lines), (beside, exact_mps(model))):
+    for file, text in ((path, lines), (beside, rational_mps(model))):
         with whole_file(file) as part, part.open("w", encoding="ascii") as out:
             out.writelines(f"{line}\n" for line in text)
     return beside

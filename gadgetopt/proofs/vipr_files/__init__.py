@@ -4,5 +4,4 @@ writer       a proof of ours in VIPR
 reader       the checker of VIPR files, anybody's: standard library only
 derivations  the part of it that checks their steps
 completion   the factors of steps that have none
-exact_mps    a model as MPS with exact numbers, which a VIPR file lies beside
 """

@@ -2,7 +2,7 @@
 
 VIPR (Cheung, Gleixner, Steffy, IPCO 2017) lists the model's bounds and rows, then derivations:
 assumptions, linear combinations, roundings, and what holds on both sides of a split. Columns are
-x0, x1, ..., rows r0, r1, ..., as in the MPS file of `gadgetopt.proofs.vipr_files.exact_mps`.
+x0, x1, ..., rows r0, r1, ..., as in the MPS file of `rational_mps`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Exact models as free MPS files."""
+"""Exact models as free MPS files, of decimals or, for exact solvers, of rationals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from gadgetopt.proofs.model import Model, Row
@@ -64,6 +64,29 @@ def mps(named: NamedModel, number: Callable[[Exact], str] = decimal) -> Iterator
             for kind, x in _bounds(model, j)
         )
     yield "ENDATA"
+
+
+def rational_mps(model: Model) -> Iterator[str]:
+    """Yield the lines of an MPS file with rationals `p/q`, which exact solvers read and others not.
+
+    It is of the minimisation that a model is, its constant included, with columns x0, x1, ... and
+    rows r0, r1, ...; a row whose sides cross is two, as no range says so, the second with an L.
+    """
+    rows = list(_numbered(model.rows))
+    offset = model.offset if model.sense == "min" else -model.offset
+    minimised = model._replace(rows=[row for _, row in rows], offset=offset, sense="min")
+    columns = [f"x{j}" for j in range(len(model.integer))]
+    yield from mps(NamedModel(minimised, columns, [name for name, _ in rows], []), str)
+
+
+def _numbered(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+    """Yield the rows that have a side with their names."""
+    for i, row in enumerate(rows):
+        if row.lower is not None and row.upper is not None and row.lower > row.upper:
+            yield f"r{i}", row._replace(upper=None)
+            yield f"r{i}L", row._replace(lower=None)
+        elif row.lower is not None or row.upper is not None:
+            yield f"r{i}", row
 
 
 def _kind(row: Row) -> str:

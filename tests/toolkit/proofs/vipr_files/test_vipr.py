@@ -9,9 +9,10 @@ from random import Random
 import pytest
 
 from gadgetopt.proofs.model import Model, Row
+from gadgetopt.proofs.reading.mps import read_mps
+from gadgetopt.proofs.reading.writing.mps import rational_mps
 from gadgetopt.proofs.tree_kernel import Rejected, proved
 from gadgetopt.proofs.vipr_files import derivations
-from gadgetopt.proofs.vipr_files.exact_mps import exact_mps
 from gadgetopt.proofs.vipr_files.reader import proved_by_vipr
 from gadgetopt.proofs.vipr_files.writer import vipr
 
@@ -298,7 +299,7 @@ def test_the_mps_file_has_the_models_rationals():
         Fraction(1, 2),
         "max",
     )
-    assert list(exact_mps(model)) == [
+    assert list(rational_mps(model)) == [
         "NAME model",
         "ROWS",
         " N obj",
@@ -319,7 +320,6 @@ def test_the_mps_file_has_the_models_rationals():
         "RANGES",
         " rng r0 4/3",
         "BOUNDS",
-        " LO bnd x0 0",
         " UP bnd x0 3",
         " MI bnd x1",
         " UP bnd x1 7/3",
@@ -327,10 +327,17 @@ def test_the_mps_file_has_the_models_rationals():
     ]
 
 
+def test_the_mps_file_without_fractions_is_read_as_the_minimisation():
+    model = KNAPSACK._replace(rows=[*KNAPSACK.rows, Row([0], [1], None, None, 1)], offset=2)
+    read = read_mps("\n".join(rational_mps(model)) + "\n")
+    assert read.model == KNAPSACK._replace(sense="min", offset=-2)
+    assert (read.columns, read.rows) == (["x0", "x1", "x2"], ["r0"])
+
+
 def test_a_row_whose_sides_cross_has_no_range_in_the_mps_file():
     # A range is read as a length, so a negative one would open the row.
     row = Row([0], [1], 3, 1, 1)
-    text = list(exact_mps(KNAPSACK._replace(rows=[row])))
+    text = list(rational_mps(KNAPSACK._replace(rows=[row])))
     assert text[3:5] == [" G r0", " L r0L"]
     assert " x0 r0L 1" in text
     assert [line for line in text if line.startswith(" r")] == [" rhs r0 3", " rhs r0L 1"]
