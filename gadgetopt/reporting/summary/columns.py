@@ -90,8 +90,8 @@ COLUMNS = (
         "certified",
         ("certified", "v/c/s %"),
         _vouchers,
-        "certified: ratio known exactly, its bound v verified, c cross-checked, s claimed by a "
-        "solver",
+        "certified: distance to the optimum known exactly, its bound v verified, c cross-checked, "
+        "s claimed by a solver",
     ),
     Column("median", ("ratio", "median"), _ends("median")),
     Column(

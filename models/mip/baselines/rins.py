@@ -51,7 +51,8 @@ def rins(
     points = Points(instance, clock)
     relaxed = points.relaxed()
     if first.solution is None or relaxed is None:
-        return replace(first, limit_hit=clock.limit_hit)
+        remark = {"remark": points.remark} if points.remark else {}
+        return replace(first, limit_hit=clock.limit_hit, notes={**first.notes, **remark})
     points.offer_exact(_values(instance, first))
     done, before = 0, None
     while done < rounds and not clock.expired and points.value != before:

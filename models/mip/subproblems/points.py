@@ -13,6 +13,7 @@ from gadgetopt.proofs.named_form import standard_form
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.exact_optimum.incumbents import exact_incumbent
+from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import MethodOutcome, Status
 
@@ -29,6 +30,8 @@ class Points:
     best : MipSolution or None
     value : Fraction or None
         Objective of the best point.
+    remark : str
+        Why the last step found nothing; empty if it did.
     """
 
     def __init__(self, instance: MipInstance, clock: Clock):
@@ -36,6 +39,7 @@ class Points:
         self.form: StandardForm = standard_form(instance.named)
         self.best: MipSolution | None = None
         self.value: Fraction | None = None
+        self.remark = ""
 
     @property
     def integer(self) -> Bools:
@@ -58,11 +62,13 @@ class Points:
             )
         try:
             solved = highs.solve_form(program, self.clock.limits())
-        except ModelRefused:
+        except ModelRefused as error:
+            self.remark = f"the relaxation was refused: {error}"
             return None
         if solved.limit_hit == "interrupted":
             raise KeyboardInterrupt
-        return solved.values if solved.status is Status.OPTIMAL else None
+        self.remark = _why_no_optimum(solved)
+        return None if self.remark else solved.values
 
     def rounded(self, values: Floats) -> Floats:
         """Return values whose integers are rounded to the nearest within their bounds."""
@@ -72,7 +78,12 @@ class Points:
     def offer(self, values: Floats) -> bool:
         """Take the best exact point with the integers of `values`; return True if there is one."""
         exact = exact_incumbent(self.form, values, self.clock, seed=0)
-        return exact is not None and self.offer_exact(exact.values)
+        if exact is not None and self.offer_exact(exact.values):
+            self.remark = ""
+            return True
+        late = " in the time" if self.clock.expired else ""
+        self.remark = f"no exact point with the rounded integers was found{late}"
+        return False
 
     def offer_exact(self, values: list[Fraction]) -> bool:
         """Take an exact point if it is feasible and better; return True if it is feasible."""
@@ -87,5 +98,20 @@ class Points:
         return True
 
     def outcome(self, **notes: object) -> MethodOutcome:
-        """Return the best point as the outcome of a method."""
+        """Return the best point as the outcome of a method, with a remark if there is none."""
+        if self.best is None and self.remark:
+            notes["remark"] = self.remark
         return MethodOutcome(self.best, limit_hit=self.clock.limit_hit, notes=dict(notes))
+
+
+def _why_no_optimum(solved: SolverOutcome) -> str:
+    """Return why a relaxation has no optimum, in a sentence; empty if it has one."""
+    if solved.status is Status.OPTIMAL:
+        return ""
+    if solved.limit_hit is not None:
+        return "the relaxation was not solved in the time"
+    if solved.status is Status.INFEASIBLE:
+        return "the relaxation has no solution"
+    if solved.status is Status.UNBOUNDED:
+        return "the relaxation is unbounded"
+    return f"the relaxation was not solved: {solved.reason or solved.status}"

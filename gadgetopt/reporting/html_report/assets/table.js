@@ -46,8 +46,9 @@
     const c = report.data.columns;
     const f = Object.fromEntries(new FormData(form));
     const words = f.text.toLowerCase().split(/\s+/).filter(Boolean);
+    const solved = (i) => ["optimal", "feasible"].includes(c.status[i]);
     const fits = {
-      "": () => true, certified: (i) => c.certified[i], open: (i) => !c.certified[i] && c.low[i] !== null,
+      "": () => true, certified: (i) => c.certified[i], open: (i) => !c.certified[i] && solved(i),
       solver: (i) => c.certified[i] && c.rests_on[i] === "solver", exceeded: (i) => c.exceeded[i], none: (i) => c.low[i] === null,
     }[f.ratio];
     const out = [];

@@ -326,6 +326,21 @@ def test_a_theorem_without_a_finite_ratio_says_so(fresh, tmp_path, tiny):
     assert said == "unbounded (claimed, Theorem 1): no finite ratio, not applicable"
 
 
+def test_runs_with_negative_objectives_are_filtered_by_what_is_known_of_their_gaps(fresh, tmp_path):
+    file = tmp_path / "below.lp"
+    file.write_text("Minimize\n z: - x - y\nSubject To\n c: 2 x + 2 y <= 3\nBinary\n x y\nEnd\n")
+    known = stored(gadgetopt.read(file), "model@highs")
+    alone = stored(gadgetopt.read("instances/mip/tiny/no_bounds.lp"), "round_lp")
+    assert known.result.objective < 0
+    assert alone.result.objective < 0
+    opened(fresh, reported(tmp_path, known, alone))
+    for ratio, runs in (("certified", 1), ("open", 1), ("none", 2)):
+        choose(fresh, "ratio", ratio)
+        assert len(rows(fresh)) == runs
+    choose(fresh, "ratio", "open")
+    assert "round_lp" in rows(fresh)[0]
+
+
 def test_a_phone_and_a_tablet_scroll_only_downwards(fresh, page):
     def turn(width):
         fresh.execute_cdp_cmd(
