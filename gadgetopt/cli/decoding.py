@@ -44,8 +44,7 @@ def decode(
     """
     from gadgetopt.runs.engine.once import run_command
 
-    check_outputs(out, read=instance)
-    check_outputs(out, read=file)
+    check_outputs(out, read=(instance, file))
     asked = (instance, file, formulation, bound, out, as_json)
     limits = Limits(time_limit, 1, memory_mb)
     here = "gadgetopt.cli.decoding:decode_here"

@@ -171,7 +171,7 @@ def export(
 
     A process of its own builds the model; it ends within its limits of time and memory.
     """
-    from gadgetopt.reporting.export import FORMATS
+    from gadgetopt.reporting.export import FORMATS, model_beside
     from gadgetopt.system.files import read_instance
 
     if checker is not None:
@@ -189,9 +189,11 @@ def export(
             raise InputError(
                 f"--out: {path} is not a regular file, expected one: the model is written beside it"
             )
-        beside = path.with_suffix(".mps")
-        check_outputs(path, beside, read=proof)
-        return _written(path, "write_proof_here", (file, proof), limits, (path, beside))
+        beside = model_beside(path, file)
+        check_outputs(path, beside, read=(file, proof))
+        return _written(
+            path, "write_proof_here", (file, proof, beside.name), limits, (path, beside)
+        )
     if formulation is None:
         raise InputError("--formulation: is missing, expected one of the system's, see `list`")
     if form not in FORMATS:
@@ -282,12 +284,13 @@ def write_model_here(file: Path, formulation: str, form: str, path: Path) -> int
     return 0
 
 
-def write_proof_here(file: Path, proof: Path, path: Path) -> int:
-    """Write a proof as VIPR, in the process that this is called in."""
+def write_proof_here(file: Path, proof: Path, beside: str, path: Path) -> int:
+    """Write a proof as VIPR and its model to the file `beside` it, in the process at work."""
     from gadgetopt.reporting.export import write_proof
     from gadgetopt.system.files import read_certificate, read_instance
 
-    write_proof(read_instance(file), read_certificate(proof), path)
+    instance, certificate = read_instance(file), read_certificate(proof)
+    write_proof(instance, certificate, path, path.with_name(beside))
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -187,17 +187,19 @@ def names_of(text: str | None) -> tuple[str, ...]:
 FIGURE_FILE = "FILE.html, .json, .png, .svg or .pdf"
 
 
-def check_outputs(*outputs: Path | None, read: Path) -> None:
-    """Refuse an output file that is a folder, the input file, or another output file.
+def check_outputs(*outputs: Path | None, read: Path | Sequence[Path]) -> None:
+    """Refuse an output file that is a folder, an input file, or another output file.
 
     Any other file that an option names is replaced, as the user expects.
     """
-    taken = [read]
+    inputs = [read] if isinstance(read, Path) else list(read)
+    taken = list(inputs)
     for path in (path for path in outputs if path is not None):
         if path.is_dir():
             raise InputError(f"{path}: is a directory, expected a file")
         if any(_same(path, other) for other in taken):
-            what = "is the file that is read" if _same(path, read) else "is given twice"
+            is_read = any(_same(path, file) for file in inputs)
+            what = "is the file that is read" if is_read else "is given twice"
             raise InputError(f"{path}: {what}, expected another file to write to")
         taken.append(path)
 

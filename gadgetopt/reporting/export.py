@@ -107,13 +107,14 @@ def write_model(model: Any, form: str, path: Path) -> None:
             raise ModelRefused(f"--format {form}: {str(error).splitlines()[0]}") from None
 
 
-def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
-    """Write a tree proof of an instance as a VIPR file, and its exact model as an MPS file beside.
+def model_beside(path: Path, instance: Path) -> Path:
+    """Return where the model of a VIPR file is written: never over the instance's own file."""
+    beside = path.with_suffix(".mps")
+    return path.with_suffix(".exact.mps") if beside.resolve() == instance.resolve() else beside
 
-    Returns
-    -------
-    Path
-        The MPS file.
+
+def write_proof(instance: Document, certificate: Document, path: Path, beside: Path) -> None:
+    """Write a tree proof of an instance as a VIPR file, and its exact model as an MPS file beside.
 
     Raises
     ------
@@ -138,11 +139,9 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
         lines = list(vipr(model, unpacked(proof.proof)))
     except ValueError as error:
         raise InputError(f"{certificate.path}: data.{error}") from None
-    beside = path.with_suffix(".mps")
     for file, text in ((path, lines), (beside, rational_mps(model))):
         with whole_file(file) as part, part.open("w", encoding="ascii") as out:
             out.writelines(f"{line}\n" for line in text)
-    return beside
 
 
 def _exact_text(model: Any) -> str:

@@ -23,6 +23,7 @@ from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.formulations.building import built
 from gadgetopt.solvers.standard_form import compile_model
 
+OTHER = {"lower": "upper", "upper": "lower"}
 PAIRS = [
     (problem.name, formulation.name)
     for problem in gadgetopt.problems()
@@ -44,8 +45,13 @@ def one_sided_rows(model, columns):
         names = tuple(name for name, _ in terms)
         for kind, side in (("lower", row.lower), ("upper", row.upper)):
             if side is not None:
+                # `0 <= x` is for some `-x <= 0`, for others `x >= 0`.
+                sign = -1 if terms and terms[0][1] < 0 else 1
+                kind_of_row = kind if sign == 1 else OTHER[kind]
                 numbers = [side, *(a for _, a in terms)]
-                rows[names, kind].append([float(a / row.denominator) for a in numbers])
+                rows[names, kind_of_row].append(
+                    [sign * float(a / row.denominator) for a in numbers]
+                )
     # A row without columns is no row for Pyomo, and one of its own fixes the constant's column.
     left_out = {(names, kind) for names in ((), (CONSTANT,)) for kind in ("lower", "upper")}
     return {key: sorted(values) for key, values in rows.items() if key not in left_out}

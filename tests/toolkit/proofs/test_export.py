@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 import gadgetopt
@@ -51,6 +53,24 @@ def test_a_proof_and_its_model_are_written(instance, model, tmp_path, capsys):
     lines = out.read_text(encoding="ascii").splitlines()
     assert proved_by_vipr(model, lines) == proved(model, TREE)
     assert (tmp_path / "out.mps").read_text(encoding="ascii").endswith("ENDATA\n")
+
+
+def test_the_model_beside_a_proof_is_not_written_over_the_instance(tmp_path, capsys):
+    own = tmp_path / "cover.lp"
+    shutil.copy("instances/mip/tiny/cover.lp", own)
+    model, proof = tmp_path / "k.mps", tmp_path / "proof.json"
+    run("export", str(own), "--formulation", "model", "--format", "mps", "--out", str(model))
+    before = model.read_bytes()
+    run("solve", str(model), "--certify", "10", "--certificate", str(proof))
+    capsys.readouterr()
+    out = tmp_path / "k.vipr"
+    asked = ["export", str(model), "--proof", str(proof), "--format", "vipr"]
+    assert run(*asked, "--out", str(out)) == 0
+    assert capsys.readouterr().out.split() == [str(out), str(tmp_path / "k.exact.mps")]
+    assert model.read_bytes() == before
+    assert run(*asked, "--out", str(model)) == 2
+    assert "is the file that is read" in capsys.readouterr().err
+    assert model.read_bytes() == before
 
 
 @pytest.mark.parametrize(
