@@ -23,12 +23,8 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.exact import ceiling
-from gadgetopt.pieces.pipeline.all_plans.label_search import (
-    LADDER,
-    FoundPlan,
-    LabelOutcome,
-    PlanSpace,
-)
+from gadgetopt.pieces.pipeline.all_plans.found_plans import FoundPlan, LabelOutcome
+from gadgetopt.pieces.pipeline.all_plans.label_search import LADDER, PlanSpace
 from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
@@ -148,11 +144,11 @@ class ExactPlans:
 
     def _first(self, least: LabelOutcome) -> None:
         """Schedule the plan of the least bound."""
-        for found in least.plans:
-            shop = shop_of(self.instance, found.plan)
+        for plan in (found.plan for found in least.plans):
+            shop = shop_of(self.instance, plan)
             bound = one_machine_bound(shop)
             clock = Clock(self.clock.limits(0.2))
-            self._offer(found.plan, improved_schedule(shop, bound, clock, self.rng, rounds=50))
+            self._offer(plan, improved_schedule(shop, bound, clock, self.rng, rounds=50))
 
     def _enumerated(self, space: PlanSpace, least: int) -> list[Leaf]:
         """Return all plans whose bound is below the incumbent, and prove what follows from them."""
@@ -189,17 +185,18 @@ class ExactPlans:
                 break  # and so of all that follow
             if self.clock.expired:
                 return found
-            shop = shop_of(self.instance, found.plan)
+            plan = found.plan
+            shop = shop_of(self.instance, plan)
             if shop in leaves:
                 continue
             known = self.search.value < math.inf
             bound = one_machine_bound(shop, enough=self._units_above(shop) if known else None)
             if bound * shop.unit >= self.search.value:
                 continue
-            leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit, bound * shop.unit)
-            leaf.schedule = short_schedule(shop, bound)
-            self._offer(found.plan, leaf.schedule)
-            leaf.closed = leaf.schedule.makespan == bound
+            leaf = leaves[shop] = Leaf(plan, shop, bound * shop.unit, bound * shop.unit)
+            schedule = short_schedule(shop, bound)  # it is large, so only the best one is kept
+            self._offer(plan, schedule)
+            leaf.closed = schedule.makespan == bound
         return None
 
     def _scheduled(self, leaves: list[Leaf]) -> None:

@@ -22,7 +22,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -31,6 +30,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
+from gadgetopt.pieces.pipeline.all_plans.found_plans import FoundPlan, LabelOutcome
 from gadgetopt.pieces.pipeline.all_plans.labels import Labels, undominated
 from gadgetopt.pieces.pipeline.all_plans.plan_walk import PlanWalk
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import (
@@ -55,44 +55,8 @@ MOST_LABELS = 8_000_000
 MOST_STAGES_ON_GPUS = 2**30
 #: Layers times GPUs up to which labels are as fast as walks, whose loops have to be loaded.
 FEW_STAGES = 64
-#: Plans that a walk returns at most.
-MOST_PLANS = 200_000
 #: Cutoffs of successive searches, as multiples of the bound at the root.
 LADDER = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32, 1.64, 2.5, 5.0, 20.0, 1e3, 1e6)
-
-
-@dataclass(frozen=True)
-class FoundPlan:
-    """A plan and a lower bound on its head-load-tail bound, in ticks."""
-
-    plan: Plan
-    ticks: int
-    #: Lower bound on every schedule of it, in ticks.
-    least: int
-
-
-@dataclass(frozen=True)
-class LabelOutcome:
-    """What one search found.
-
-    Attributes
-    ----------
-    plans : list of FoundPlan
-        Plans below the cutoff, smallest `least` first; with dominance only the best.
-    ticks : int
-        Lower bound, in ticks, on the head-load-tail bound of every plan that is not in `plans`;
-        at most the cutoff.
-    complete : bool
-        False if time or labels ran out; `plans` then holds at most the best plan so far, and
-        `ticks` is a bound on all plans.
-    labels : int
-        Labels that were made.
-    """
-
-    plans: list[FoundPlan]
-    ticks: int
-    complete: bool
-    labels: int
 
 
 class PlanSpace:
@@ -241,26 +205,9 @@ class PlanSpace:
         if self._walk is None or rests is None:
             self._walkable, self._walk = False, None
             return None
-        least = min(rests.least, cutoff)
         if one:
-            cutoff, enough = min(cutoff, least + 1), NEVER
-        found = self._walk.plans(rests, cutoff, clock, enough=enough, most=1 if one else MOST_PLANS)
-        plans = []
-        for path, ticks, bound in zip(found.paths, found.bounds, found.least, strict=True):
-            plans.append(self._plan_of(*self._walk.stages(path), int(ticks), int(bound)))
-            if one or clock.expired:
-                break
-        complete = one or (found.complete and len(plans) == len(found.paths))
-        return LabelOutcome(
-            plans, cutoff if complete and not one else least, complete, len(rests.us)
-        )
-
-    def _plan_of(
-        self, ends: list[int], devices: list[tuple[int, ...]], ticks: int, least: int
-    ) -> FoundPlan:
-        stages = tuple(itertools.pairwise([0, *ends]))
-        plan = Plan(stage_layers=stages, stage_devices=self.states.rules.replay(devices))
-        return FoundPlan(plan, ticks, least)
+            return self._walk.best(rests, cutoff, clock)
+        return self._walk.below(rests, cutoff, clock, enough)
 
     def _root(self) -> Labels:
         zero = np.zeros(1, dtype=np.int64)
@@ -424,8 +371,11 @@ class PlanSpace:
             k, layer = divmod(int(labels.parent[k]), self.layers + 1)
             labels = kept[layer]
             cuts.append(layer)
+        cuts.reverse()
+        layers = tuple(itertools.pairwise(cuts))
+        plan = Plan(stage_layers=layers, stage_devices=self.states.rules.replay(devices[::-1]))
         ticks = int(last.bound[i])
-        return self._plan_of(cuts[-2::-1], devices[::-1], ticks, ticks)
+        return FoundPlan(lambda: plan, ticks, ticks)
 
     def least_bound(self, clock: Clock, cutoff: int = NEVER) -> LabelOutcome:
         """Return the least bound of all plans, by searches below ever larger cutoffs.

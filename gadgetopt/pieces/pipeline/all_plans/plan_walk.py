@@ -7,17 +7,24 @@ stages as there can be; `label_search` does the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.memory import MOST_CELLS
+from gadgetopt.pieces.pipeline.all_plans.found_plans import FoundPlan, LabelOutcome
 from gadgetopt.pieces.pipeline.all_plans.rest_loops import one_machine_bounds, walk
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.all_plans.state_rests import StateRests, StateTables, rests_below
+from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.search.clock import Clock
 
 #: Steps of a walk between two looks at the clock, and plans written at a time.
 STEPS, BATCH = 500_000, 4_096
+#: Plans that are returned at most.
+MOST_PLANS = 100_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,30 @@ class PlanWalk:
         if self._rests is None or self._rests.below < below:
             self._rests = rests_below(self.tables, below, clock)
         return self._rests
+
+    def best(self, rests: StateRests, cutoff: int, clock: Clock) -> LabelOutcome:
+        """Return a plan of the least head-load-tail bound, if that is below a cutoff."""
+        least = min(rests.least, cutoff)
+        walked = self.plans(rests, min(cutoff, least + 1), clock, enough=NEVER, most=1)
+        return LabelOutcome(self._found(walked)[:1], least, True, len(rests.us))
+
+    def below(self, rests: StateRests, cutoff: int, clock: Clock, enough: int) -> LabelOutcome:
+        """Return all plans below a cutoff but those whose bound of one machine is enough."""
+        walked = self.plans(rests, cutoff, clock, enough=enough, most=MOST_PLANS)
+        ticks = cutoff if walked.complete else min(rests.least, cutoff)
+        return LabelOutcome(self._found(walked), ticks, walked.complete, len(rests.us))
+
+    def _found(self, walked: Walked) -> list[FoundPlan]:
+        numbers = zip(walked.paths, walked.bounds.tolist(), walked.least.tolist(), strict=True)
+        return [FoundPlan(partial(self._plan, path), *bounds) for path, *bounds in numbers]
+
+    def _plan(self, path: Ints) -> Plan:
+        used = [(o, end) for o, end in path.tolist() if o >= 0]
+        devices = [self.tables.devices[o] for o, _ in used]
+        return Plan(
+            stage_layers=tuple(pairwise([0, *(end for _, end in used)])),
+            stage_devices=self.tables.states.rules.replay(devices),
+        )
 
     def plans(
         self, rests: StateRests, below: int, clock: Clock, *, enough: int, most: int
@@ -118,8 +149,3 @@ class PlanWalk:
             np.zeros(size, dtype=np.int64),
             np.zeros(size, dtype=np.int64),
         )
-
-    def stages(self, path: Ints) -> tuple[list[int], list[tuple[int, ...]]]:
-        """Return the ends of a plan's stages, and the devices of their options."""
-        used = [(o, end) for o, end in path.tolist() if o >= 0]
-        return [end for _, end in used], [self.tables.devices[o] for o, _ in used]
