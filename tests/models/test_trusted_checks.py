@@ -53,7 +53,7 @@ SEARCHES = {"algorithms", "baselines", "bounds", "data", "exact", "formulations"
 PARTS = {
     "adversarial_online_policy": {"offline", "prices", "responses"},
     "adversarial_online_run": {"offline", "price_bound", "prices", "whole"},
-    "adversarial_online_sequence": {"adversary", "offline", "prices"},
+    "adversarial_online_sequence": {"automaton", "offline", "prices"},
     "adsp_rates": {"workers"},
     "adsp_training": {"workers"},
     "forest_packing": {"price_bound"},

@@ -15,7 +15,8 @@ import numpy as np
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.system.result import Violation
 
-from ..subproblems.adversary import Automaton, worst_sequence
+from ..subproblems.adversary import worst_sequence
+from ..subproblems.automaton import Automaton
 from .instance import AdversarialOnlinePolicyInstance, SaleTable
 
 

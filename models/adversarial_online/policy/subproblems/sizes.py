@@ -6,7 +6,7 @@ import math
 
 from gadgetopt.errors import ModelRefused
 
-from ...subproblems.adversary import automaton
+from ...subproblems.automaton import automaton
 from ...subproblems.prices import Lottery
 from ..instance import AdversarialOnlinePolicyInstance
 

@@ -1,28 +1,28 @@
 r"""Certificates that no sequence is worse: a potential of what is left, checked in integers.
 
-`subproblems.adversary` says what a potential is. At a ratio of p/q it starts at 0, so
-:math:`q\,OPT \le p\,ALG` for every sequence; for a regret, p = q = 1 and it starts at the regret.
+A potential bounds what is left of a sequence in every state of the prices and of an offline seller,
+:math:`q\,OPT - p\,ALG`. At a ratio of p/q it starts at 0, so :math:`q\,OPT \le p\,ALG` for every
+sequence; for a regret, p = q = 1 and it starts at the regret. Nothing of the search is run here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.system.data import Certificate, NonNegativeInt, Rational
 
-from ...subproblems.adversary import (
-    Automaton,
-    Potential,
-    Worst,
-    automaton,
-    is_potential,
-)
+from ...subproblems.automaton import Automaton, automaton
 from ..instance import AdversarialOnlineSequenceInstance
 
-#: Most integers of a potential that a certificate holds.
-MOST_WRITTEN = 50_000
+#: A table of what is left, shape (prices' states, offline states), of 64-bit or Python integers.
+Table = npt.NDArray[Any]
 
 
 class AdversarialOnlineSequenceCertificate(Certificate):
@@ -62,16 +62,6 @@ def fraction_of(instance: AdversarialOnlineSequenceInstance, bound: Fraction) ->
     return (1, 1) if instance.payoff == "regret" else bound.as_integer_ratio()
 
 
-def certificate_of(
-    instance: AdversarialOnlineSequenceInstance, bound: Fraction, tables: Worst
-) -> AdversarialOnlineSequenceCertificate:
-    """Return the certificate of a bound whose tables were computed."""
-    found = tables.tables[-1:] if tables.stationary else tables.tables[1:]
-    entries = sum(V.size for V in found)
-    written = [int(x) for V in found for x in V.ravel()] if entries <= MOST_WRITTEN else []
-    return AdversarialOnlineSequenceCertificate(bound=bound, potential=tuple(written))
-
-
 def check_bound(
     instance: AdversarialOnlineSequenceInstance, certificate: AdversarialOnlineSequenceCertificate
 ) -> Fraction | None:
@@ -102,7 +92,7 @@ def _start(
 ) -> int | None:
     """Return what the whole of a sequence is worth at most; None if the potential is none."""
     if not certificate.potential:
-        return Worst(a, p, q, instance.horizon).value
+        return _most_left(a, p, q, instance.horizon)
     S, M = a.states
     entries = len(certificate.potential)
     N = instance.horizon
@@ -111,7 +101,63 @@ def _start(
             f"potential: {entries} entries, expected {S * M} or {N} times as many, "
             f"of {S} x {M} states"
         )
-    tables: list[Potential] = list(np.array(certificate.potential, dtype=object).reshape(-1, S, M))
-    stationary = len(tables) == 1 and is_potential(a, p, q, tables, stationary=True)
-    timed = len(tables) == N and is_potential(a, p, q, tables, stationary=False)
+    tables: list[Table] = list(np.array(certificate.potential, dtype=object).reshape(-1, S, M))
+    stationary = len(tables) == 1 and _is_potential(a, p, q, tables, stationary=True)
+    timed = len(tables) == N and _is_potential(a, p, q, tables, stationary=False)
     return int(tables[-1][0, 0]) if stationary or timed else None
+
+
+def _most_left(a: Automaton, p: int, q: int, horizon: int) -> int:
+    """Return the largest q OPT - p ALG of at most so many requests, by one table after the other.
+
+    In 64 bits where no sum overflows, else in Python's integers.
+
+    Raises
+    ------
+    ModelRefused
+        If the tables are too large.
+    """
+    S, M = a.states
+    if 2 * S * M > MOST_CELLS:
+        raise ModelRefused(f"tables of {S} x {M} states are too large")
+    largest = (q * max(a.worth) + p * max(map(max, a.earned)) + 1) * (horizon + 1)
+    kind: Any = np.int64 if largest < 2**60 else object
+    paid = p * np.array(a.earned, dtype=kind)
+    left: Table = np.zeros((S, M), dtype=kind)
+    for _ in range(horizon):
+        longer = np.zeros_like(left)  # the sequence may end here
+        for j, worth in enumerate(a.worth):
+            refused = left[a.after[:, j]] - paid[:, j, None]
+            fits = np.flatnonzero(a.taken[:, j] < M)
+            taken = refused[:, a.taken[fits, j]] + q * worth
+            np.maximum(longer, refused, out=longer)
+            longer[:, fits] = np.maximum(longer[:, fits], taken)
+        if (longer == left).all():  # so are all that follow
+            break
+        left = longer
+    return int(left[0, 0])
+
+
+def _is_potential(
+    automaton: Automaton, p: int, q: int, tables: Sequence[Table], *, stationary: bool
+) -> bool:
+    r"""Return True if tables bound what is left from above: an exact check without optimisation.
+
+    Tables :math:`V_1, \dots, V_N`, or a single one for any number of requests left, must be nowhere
+    negative, and nowhere below what a request is worth plus the table of one fewer.
+    """
+    S, M = automaton.states
+    before = tables[0] if stationary else np.zeros((S, M), dtype=object)
+    for V in tables:
+        if (V < 0).any():
+            return False
+        for j, worth in enumerate(automaton.worth):
+            paid = np.array([-p * row[j] for row in automaton.earned], dtype=object)[:, None]
+            left = before[automaton.after[:, j]]
+            fits = automaton.taken[:, j] < M
+            if (left + paid > V).any():
+                return False
+            if (V[:, fits] < left[:, automaton.taken[fits, j]] + paid + q * worth).any():
+                return False
+        before = V
+    return True

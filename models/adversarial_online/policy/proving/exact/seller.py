@@ -18,10 +18,8 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import common_denominator
 
-from ....subproblems.adversary import (
-    automaton,
-    worst_sequence,
-)
+from ....subproblems.adversary import worst_sequence
+from ....subproblems.automaton import automaton
 from ....subproblems.prices import Lottery
 from ...instance import AdversarialOnlinePolicyInstance
 from .master import Master

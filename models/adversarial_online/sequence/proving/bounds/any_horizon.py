@@ -11,10 +11,8 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ....subproblems.adversary import worst_sequence
 from ...instance import AdversarialOnlineSequenceInstance
 from ...subproblems.welfare import unbounded
-from ..certificate import (
-    automaton_of,
-    certificate_of,
-)
+from ..certificate import automaton_of
+from ..writing import certificate_of
 
 
 @method(kind="relaxation", reference="this project", formulation="any_horizon")

@@ -14,10 +14,8 @@ from ...instance import (
     AdversarialOnlineSequenceSolution,
 )
 from ...subproblems.welfare import unbounded
-from ..certificate import (
-    automaton_of,
-    certificate_of,
-)
+from ..certificate import automaton_of
+from ..writing import certificate_of
 
 
 @method(kind="exact", reference="this project", formulation="dynamic_program")

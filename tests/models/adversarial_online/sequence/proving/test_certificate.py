@@ -7,8 +7,11 @@ import pytest
 
 from gadgetopt.models.adversarial_online.sequence.proving.certificate import (
     AdversarialOnlineSequenceCertificate,
+    _most_left,
+    automaton_of,
     check_bound,
 )
+from gadgetopt.models.adversarial_online.subproblems.adversary import Worst
 
 from ..brute_force import bundles, prices, random_prices, run
 
@@ -36,6 +39,20 @@ def test_without_a_potential_the_check_computes_it():
         bound = run(instance).objective
         bare = AdversarialOnlineSequenceCertificate(bound=bound)
         assert check_bound(instance, bare) == bound
+
+
+@pytest.mark.parametrize("payoff", ["ratio", "regret"])
+def test_what_the_check_computes_is_what_the_search_found(payoff):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        drawn = random_prices(rng, monotone=bool(seed % 2))
+        instance = drawn.model_copy(update={"payoff": payoff})
+        a, horizon = automaton_of(instance), instance.horizon
+        p, q = (int(x) for x in rng.integers(1, 9, size=2))
+        most = Worst(a, p, q, horizon).value
+        assert _most_left(a, p, q, horizon) == most
+        # Beyond 64 bits it computes with Python's integers.
+        assert _most_left(a, p << 70, q << 70, horizon) == most << 70
 
 
 def test_no_entry_of_a_tight_potential_can_be_lowered():
