@@ -46,8 +46,6 @@ def judge(
     Whatever a method says of itself, `verified` is what the check of a certificate gives here.
     """
     problem = document.problem
-    if outcome.voucher is Voucher.VERIFIED:
-        outcome.voucher = Voucher.SOLVER
     evaluation = None
     if outcome.solution is not None:
         try:
@@ -55,6 +53,9 @@ def judge(
         except Exception as error:  # a method may return anything
             reason = f"the solution cannot be evaluated: {failure(error)}"
     reason = reason or _nonsense(outcome)
+    outcome.voucher = Voucher.SOLVER  # whatever the method wrote there
+    if reason is None and outcome.proved is not None:
+        outcome.proved = Status(outcome.proved)  # a method may write the word
     true = evaluation.objective if evaluation is not None and evaluation.feasible else None
     if reason is None and outcome.certificate is not None:
         reason = _rely_on_certificate(document, outcome, true)
@@ -130,7 +131,7 @@ def _rely_on_certificate(
         proved = certified_bound(problem, document.data, certificate)
     except Exception as error:  # a method may return anything
         if isinstance(certificate, ModelProof):  # the bound stays as good as its claim
-            outcome.certificate, outcome.voucher = None, Voucher.SOLVER
+            outcome.certificate = None
             outcome.notes = {**outcome.notes, PROOF: why_none(error)}
             return None
         return f"the certificate cannot be checked: {failure(error)}"
@@ -143,12 +144,11 @@ def _rely_on_certificate(
     if isinstance(certificate, ModelProof):
         outcome.notes = {**outcome.notes, PROOF: proof_notes(certificate, proved)}
         if not may_replace_claim(problem, proved, claimed, objective):
-            outcome.voucher = Voucher.SOLVER
             return None
         outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
         return None
     if certificate.may_prove_less and not may_replace_claim(problem, proved, claimed, objective):
-        outcome.certificate, outcome.voucher = None, Voucher.SOLVER
+        outcome.certificate = None
         outcome.notes = {**outcome.notes, PROOF: {"bound": show(proved)}}
         return None
     exact = not certificate.may_prove_less
@@ -178,7 +178,7 @@ def _nonsense(outcome: MethodOutcome) -> str | None:
             return f"claimed {what} nan, which is not a number"
     if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
         return f"claimed to have proved {outcome.proved}, which takes a solution and a bound"
-    if outcome.voucher is Voucher.CROSS_CHECKED:
+    if outcome.voucher == Voucher.CROSS_CHECKED:
         return f"claimed the voucher {outcome.voucher}, which only a comparison of runs gives"
     return None
 

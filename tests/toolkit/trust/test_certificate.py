@@ -19,6 +19,7 @@ from gadgetopt.system.data import Certificate, LpDuals, ModelProof, Rational
 from gadgetopt.system.declaration import Method
 from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.certificate import certified_bound
+from gadgetopt.trust.infeasibility import infeasible_voucher
 from gadgetopt.trust.run import solve
 
 
@@ -78,13 +79,30 @@ def test_what_its_proof_does_not_reach_is_not_verified():
         assert result.certificate is None
 
 
-def test_a_method_cannot_claim_that_others_confirm_its_bound():
-    run = outcome(dual_bound=4, voucher=Voucher.CROSS_CHECKED)
-    method = Method("alone", kind="relaxation", summary="-", reference="-", run=run)
+def with_claim(**claims):
+    method = Method("alone", kind="relaxation", summary="-", reference="-", run=outcome(**claims))
     system = dataclasses.replace(TOY, methods=(*TOY.methods, method))
-    result = solve(dataclasses.replace(DOCUMENT, problem=system), "alone")
+    return solve(dataclasses.replace(DOCUMENT, problem=system), "alone")
+
+
+@pytest.mark.parametrize("voucher", [Voucher.VERIFIED, "verified", "proved", None])
+def test_a_method_cannot_vouch_for_its_bound(voucher):
+    result = with_claim(dual_bound=4, voucher=voucher)
+    assert (result.bound, result.bound_voucher) == (4, Voucher.SOLVER)
+
+
+@pytest.mark.parametrize("voucher", [Voucher.CROSS_CHECKED, "cross-checked"])
+def test_a_method_cannot_claim_that_others_confirm_its_bound(voucher):
+    result = with_claim(dual_bound=4, voucher=voucher)
     assert result.status is Status.ERROR
     assert "cross-checked, which only a comparison" in result.reason
+
+
+@pytest.mark.parametrize("proved", [Status.INFEASIBLE, "infeasible"])
+def test_what_a_method_says_of_its_instance_is_its_own_word(proved):
+    result = with_claim(proved=proved, notes={"infeasible": "by me"})
+    assert result.status is Status.INFEASIBLE
+    assert infeasible_voucher(result) is Voucher.SOLVER
 
 
 def test_a_claim_beyond_the_certificate_is_an_error():
