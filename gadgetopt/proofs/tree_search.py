@@ -124,11 +124,6 @@ class TreeSearch:
             self._branching = Branching(self.model)
         return self._branching
 
-    @property
-    def is_priced(self) -> bool:
-        """Whether columns are fixed at the root's reduced costs."""
-        return self._priced is not None
-
     def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
 

@@ -130,15 +130,6 @@ class Network:
         )
 
     @cached_property
-    def eulerian(self) -> bool:
-        """True if the capacity into every node equals that out of it."""
-        balance: defaultdict[int, Fraction] = defaultdict(Fraction)
-        for (u, v), c in zip(self.arcs, self.capacity, strict=True):
-            balance[u] -= c
-            balance[v] += c
-        return not any(balance.values())
-
-    @cached_property
     def edges(self) -> tuple[tuple[int, int], ...]:
         """Pairs u < v with an arc in either direction, sorted."""
         return tuple(sorted({(min(a), max(a)) for a in self.arcs}))

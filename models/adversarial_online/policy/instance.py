@@ -90,12 +90,6 @@ class AdversarialOnlinePolicyInstance(Instance):
             raise ValueError(f"consistency: {self.consistency}, expected none without predictions")
         return self
 
-    @property
-    def closed_form_holds(self) -> bool:
-        """True if the optimum is that of (1): a ratio, N >= kJ and no predictions."""
-        enough = self.horizon >= self.capacity_units * len(self.levels)
-        return self.payoff == "ratio" and enough and not self.predictions
-
     def values(self, sequence: tuple[int, ...]) -> list[Fraction]:
         """Return the values of a sequence of levels."""
         return [self.levels[j] for j in sequence]

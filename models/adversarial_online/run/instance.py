@@ -129,11 +129,6 @@ class AdversarialOnlineRunInstance(Instance):
         """The values times their common denominator, as integers, and the denominator."""
         return whole_numbers(self.value)
 
-    def exact_value(self, t: int) -> Fraction:
-        """Return the rational that the decimal of a value denotes."""
-        whole, scale = self.whole_values
-        return Fraction(int(whole[t]), scale)
-
     @cached_property
     def demands(self) -> tuple[tuple[int, ...], ...]:
         """Units of each resource that every request demands."""

@@ -35,7 +35,7 @@ from ..subproblems.levels import levels_of
 from ..subproblems.max_ring import largest_rings
 from ..subproblems.routing import mapping_of
 from ..subproblems.slot_problem import Mapping as RingMapping
-from ..subproblems.slot_problem import SlotProblem, ring
+from ..subproblems.slot_problem import ring
 from ..terms import JobTerms, Terms
 
 if TYPE_CHECKING:
@@ -135,13 +135,6 @@ def joint_model(
         job if tables is None else replace(job, utility=tables[job.index]) for job in terms.jobs
     ]
     return _model(way, scopes_of(terms, largest), jobs)
-
-
-def slot_model(problem: SlotProblem, way: SlotModel) -> pyo.ConcreteModel:
-    """Build the problem of one slot, (10)-(12); the objective is the total gain."""
-    scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
-    jobs = [replace(x.job, utility=x.gain, max_total=x.most) for x in problem.jobs]
-    return _model(way, {problem.slot: scope} if scope.largest else {}, jobs)
 
 
 def refuse_too_large(num_variables: Iterable[int]) -> None:

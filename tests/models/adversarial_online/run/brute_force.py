@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gadgetopt.models.adversarial_online.run.instance import AdversarialOnlineRunInstance
+from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
@@ -16,7 +17,8 @@ from gadgetopt.trust.run import solve
 
 
 def values_of(instance: AdversarialOnlineRunInstance) -> list[Fraction]:
-    return [instance.exact_value(t) for t in range(len(instance.value))]
+    """The rationals that the decimals of the values denote."""
+    return [decimal_rational(value) for value in instance.value]
 
 
 def optimum(instance: AdversarialOnlineRunInstance) -> Fraction:

@@ -1,6 +1,7 @@
 """Formulations agree with brute force and with the hand-checked optima."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from gadgetopt.models.gadget.formulations import (
     ddljs,
     embedding,
 )
-from gadgetopt.models.gadget.formulations.joint import SlotScope, decode, mappings_of, slot_model
+from gadgetopt.models.gadget.formulations.joint import SlotScope, _model, decode, mappings_of
 from gadgetopt.models.gadget.proving.formulations import (
     circulation,
     tree,
@@ -162,6 +163,13 @@ def test_hand_checked_optima_come_out(route, name):
 @pytest.mark.parametrize("name", ["h1_bandwidth_blind", "h2_chain_of_bounds", "h5_slot"])
 def test_brute_force_agrees_by_hand(name):
     assert brute_force(tiny(name))[0] == OPTIMA[name]
+
+
+def slot_model(problem, way):
+    """The model of one slot, (10)-(12); the objective is the total gain."""
+    scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
+    jobs = [replace(x.job, utility=x.gain, max_total=x.most) for x in problem.jobs]
+    return _model(way, {problem.slot: scope} if scope.largest else {}, jobs)
 
 
 @pytest.mark.parametrize(

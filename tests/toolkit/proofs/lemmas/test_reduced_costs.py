@@ -47,7 +47,7 @@ def test_many_columns_fixed_make_a_tree_of_short_leaves_that_proves_the_same():
     model = exact_model(form)
     optimum = model.least(round(solve_form(form, Limits(time_s=60)).objective))
     search = searched(form, optimum, prices=True)
-    assert search.is_priced
+    assert search._priced is not None
     lines = search.text().lines
     assert lines[0].startswith("lemma")
     assert proved(model, lines) == optimum
