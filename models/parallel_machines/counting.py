@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
+
 from .instance import ParallelMachinesInstance
 
 #: Table entries that a check may compute, and those it may hold.
-MOST_STEPS, MOST_CELLS = 10**10, 10**8
+MOST_STEPS, MOST_CELLS = 10**10, 5 * TABLE_CELLS
 
 #: Bits of sums, times jobs, up to which the bound is raised to an attainable sum.
 MOST_SUMS = 10**9

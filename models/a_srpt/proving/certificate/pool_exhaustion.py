@@ -35,6 +35,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.search.clock import Clock
 
 from ...relaxations import Pool
@@ -47,7 +48,7 @@ from .start_costs import (
 #: States of one tick that are compared with each other lie this close, by cost.
 NEIGHBOURS = 8
 #: Entries that the tables of the states of one tick may have, and digits that their costs may.
-MOST_CELLS, MOST_DIGITS = 10**8, 62
+MOST_CELLS, MOST_DIGITS = 5 * TABLE_CELLS, 62
 
 
 @dataclass

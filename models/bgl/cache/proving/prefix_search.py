@@ -21,13 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.search.clock import Clock
 
 from ..subproblems.ordering import heavy_path
 from .reload_tables import Incidence, OutOfTimeError, SubsetTables, Words, bits
 
 #: States up to which a search goes on: some 2 GB of memory.
-MOST_STATES = 15 * 10**6
+MOST_STATES = 3 * TABLE_CELLS // 4
 
 #: States of a set that the others of the set are compared with.
 _LEADERS = 12

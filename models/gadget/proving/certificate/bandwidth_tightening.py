@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
+
 #: Limit on the bits of the sums; more would take too much memory.
-MOST_BITS = 10**8
+MOST_BITS = 5 * TABLE_CELLS
 
 
 def tightened(capacities: Sequence[int], bandwidths: Iterable[int]) -> list[int]:

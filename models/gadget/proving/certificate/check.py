@@ -31,6 +31,7 @@ from gadgetopt.numbers.exact import (
     dot,
     double_above,
 )
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ...instance import GadgetInstance
@@ -54,7 +55,7 @@ Row = tuple[Annotated[Rational, Field(ge=0)], ...]
 #: Number of units that the total utility is divided into.
 PARTS = 2**60
 #: Limit on the entries of a dynamic program's table; more would take gigabytes.
-MOST_ENTRIES = 2 * 10**9
+MOST_ENTRIES = 100 * TABLE_CELLS
 #: More than the price of any useful ring.
 _NEVER = 2**200
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
@@ -31,7 +32,7 @@ from gadgetopt.system.result import Status
 from ...counting import bundle_sizes
 
 #: Entries of the pricing problem's table.
-MOST_ENTRIES = 10**8
+MOST_ENTRIES = 5 * TABLE_CELLS
 
 #: Tolerance of the linear programs: of a number of machines, and of a reduced cost.
 _TOLERANCE = 1e-7
