@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
-from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.pieces.rejections import Rejection, in_one_line
 from gadgetopt.system.declaring import importer
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def jobs_csv(
     InputError
         If a file cannot be read or no row of it is a job.
     """
-    from gadgetopt.pieces.traces import ImportOutcome
+    from gadgetopt.pieces.file_imports import FileImports
 
     from ...instance import ParallelMachinesInstance
 
     if not files:
         raise InputError("files: none given, expected at least one")
-    instances, details, sources = [], [], []
+    imports = FileImports("jobs-csv", {"machines": machines})
     for path in map(Path, files):
         table = read_rows(path, [_COLUMN])
         at = table.header.index(_COLUMN)
@@ -66,23 +66,16 @@ def jobs_csv(
                 f"(rejected: {in_one_line(rejected)})"
             )
         name = f"{path.stem}_{len(times)}x{machines}"
-        instances.append(
-            (name, ParallelMachinesInstance(machines=machines, processing_s=tuple(times)))
+        instance = ParallelMachinesInstance(machines=machines, processing_s=tuple(times))
+        imports.add(
+            name,
+            instance,
+            path=path,
+            sha256=table.sha256,
+            rows_read=len(table.rows),
+            rejected=rejected,
         )
-        sources.append({"name": path.name, "sha256": table.sha256})
-        details.append(
-            {
-                "name": name,
-                "rows_read": len(table.rows),
-                "rows_rejected": len(rejected),
-                "rejected": by_reason(rejected),
-            }
-        )
-    return ImportOutcome(
-        list(instances),
-        {"instances": details},
-        {"format": "jobs-csv", "files": sources, "options": {"machines": machines}},
-    )
+    return imports.outcome()
 
 
 def _whole_seconds(text: str) -> int | None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
-from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.pieces.file_imports import FileImports
+from gadgetopt.pieces.rejections import Rejection, in_one_line
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
@@ -64,7 +65,7 @@ def bids_csv(
         raise InputError("files: none given, expected at least one table of bids")
     resources = _resources(capacity)
     options = {"capacity": capacity, "value_min": value_min, "value_max": value_max}
-    instances, details, sources = [], [], []
+    imports = FileImports("bids-csv", options)
     for path in map(Path, files):
         table = read_rows(path, [_VALUE, *(name for name, _ in resources if name)])
         bids: list[tuple[float, tuple[int, ...]]] = []
@@ -83,32 +84,22 @@ def bids_csv(
         units = [decimal_rational(value) / sum(demand) for value, demand in bids]
         named = any(name for name, _ in resources)
         name = f"{path.stem}_{len(bids)}"
-        instances.append(
-            (
-                name,
-                AdversarialOnlineRunInstance(
-                    capacity=tuple(units_for_sale for _, units_for_sale in resources),
-                    value=tuple(value for value, _ in bids),
-                    demand=tuple(demand for _, demand in bids) if named else (),
-                    value_min=min(units) if value_min is None else _exact(value_min),
-                    value_max=max(units) if value_max is None else _exact(value_max),
-                ),
-            )
+        instance = AdversarialOnlineRunInstance(
+            capacity=tuple(units_for_sale for _, units_for_sale in resources),
+            value=tuple(value for value, _ in bids),
+            demand=tuple(demand for _, demand in bids) if named else (),
+            value_min=min(units) if value_min is None else _exact(value_min),
+            value_max=max(units) if value_max is None else _exact(value_max),
         )
-        sources.append({"name": path.name, "sha256": table.sha256})
-        details.append(
-            {
-                "name": name,
-                "rows_read": len(table.rows),
-                "rows_rejected": len(rejected),
-                "rejected": by_reason(rejected),
-            }
+        imports.add(
+            name,
+            instance,
+            path=path,
+            sha256=table.sha256,
+            rows_read=len(table.rows),
+            rejected=rejected,
         )
-    return ImportOutcome(
-        list(instances),
-        {"instances": details},
-        {"format": "bids-csv", "files": sources, "options": options},
-    )
+    return imports.outcome()
 
 
 def _exact(value: float) -> Fraction:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.pieces.rejections import Rejection, in_one_line
 from gadgetopt.system.declaring import importer
 from gadgetopt.system.reading import decoded, decompressed, read_bytes
 
@@ -52,7 +52,7 @@ def batches_text(
     InputError
         If a file cannot be read or no line of it is a batch.
     """
-    from gadgetopt.pieces.traces import ImportOutcome
+    from gadgetopt.pieces.file_imports import FileImports
 
     from ...instance import CacheInstance
 
@@ -60,7 +60,7 @@ def batches_text(
         raise InputError("files: none given, expected at least one")
     if order not in ("given", "free"):
         raise InputError(f"order: {order!r}, expected 'given' or 'free'")
-    instances, details, sources = [], [], []
+    imports = FileImports("batches", {"capacity": capacity, "order": order})
     for path in map(Path, files):
         lines, digest = _lines(path)
         batches: list[tuple[int, ...]] = []
@@ -79,25 +79,15 @@ def batches_text(
             )
         name = f"{path.name.removesuffix('.gz').rsplit('.', 1)[0]}_{len(batches)}x{capacity}"
         instance = CacheInstance(requests=tuple(batches), capacity=capacity, order=order)
-        instances.append((name, instance))
-        sources.append({"name": path.name, "sha256": digest})
-        details.append(
-            {
-                "name": name,
-                "rows_read": len(lines),
-                "rows_rejected": len(rejected),
-                "rejected": by_reason(rejected),
-            }
+        imports.add(
+            name,
+            instance,
+            path=path,
+            sha256=digest,
+            rows_read=len(lines),
+            rejected=rejected,
         )
-    return ImportOutcome(
-        list(instances),
-        {"instances": details},
-        {
-            "format": "batches",
-            "files": sources,
-            "options": {"capacity": capacity, "order": order},
-        },
-    )
+    return imports.outcome()
 
 
 def _is_node(word: str) -> bool:

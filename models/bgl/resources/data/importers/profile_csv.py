@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
-from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.pieces.rejections import Rejection, in_one_line
 from gadgetopt.system.declaring import importer
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def profile_csv(
     InputError
         If a file cannot be read, or fewer than two numbers of cores were measured.
     """
-    from gadgetopt.pieces.traces import ImportOutcome
+    from gadgetopt.pieces.file_imports import FileImports
 
     from ...instance import ResourcesInstance
 
@@ -78,7 +78,7 @@ def profile_csv(
         "worker_cores": worker_cores,
         "pcie_units": pcie_units,
     }
-    instances, details, sources = [], [], []
+    imports = FileImports("cache-profile-csv", given)
     for path in map(Path, files):
         table = read_rows(path, ["cores", "seconds"])
         at = [table.header.index(name) for name in ("cores", "seconds")]
@@ -103,21 +103,16 @@ def profile_csv(
             "cache_floor_s": decimal_rational(round(d, _DIGITS)),
         }
         name = f"{path.stem}_{worker_cores}_cores"
-        instances.append((name, ResourcesInstance(**given, **cache)))
-        sources.append({"name": path.name, "sha256": table.sha256})
-        details.append(
-            {
-                "name": name,
-                "rows_read": len(table.rows),
-                "rows_rejected": len(rejected),
-                "rejected": by_reason(rejected),
-            }
+        instance = ResourcesInstance(**given, **cache)
+        imports.add(
+            name,
+            instance,
+            path=path,
+            sha256=table.sha256,
+            rows_read=len(table.rows),
+            rejected=rejected,
         )
-    return ImportOutcome(
-        list(instances),
-        {"instances": details},
-        {"format": "cache-profile-csv", "files": sources, "options": given},
-    )
+    return imports.outcome()
 
 
 def fitted(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
