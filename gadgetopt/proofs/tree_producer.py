@@ -30,7 +30,7 @@ from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.steps import GROWTH, first_step_s
+from gadgetopt.search.steps import FIRST_S, GROWTH, first_step_s
 from gadgetopt.solvers.exact_optimum.incumbents import exact_incumbent
 from gadgetopt.system.result import Limits
 
@@ -342,7 +342,7 @@ def tree_proof(
         If HiGHS does not accept the model.
     """
     tree = TreeProof(form, model, target, left_s)
-    step_s = first_step_s(tree.whole_s)
+    step_s = min(FIRST_S, first_step_s(tree.whole_s))  # no others wait for their turn
     while tree.plain_s > 0 and left_s() > 0:
         if tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s):
             return tree.text()

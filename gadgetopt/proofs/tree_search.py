@@ -214,14 +214,12 @@ class TreeSearch:
         """Return a leaf that need not reach the target; then no other leaf need pass it either."""
         self._found, self._conflict, self._closing_next = [], None, None
         parents = self.path[-1].duals if self.path else None
-        for duals in (self.duals, parents, self.root):
-            made = None
-            if duals is not None:
-                made = self.of_duals.best(*self.parted(sparse_duals(duals)))
-            if made is not None:
-                break
-        else:
-            made = self._exact.bounding() if self.duals is not None else None
+        # Duals of a relaxation that went astray may prove less than those of the node before.
+        known = [duals for duals in (self.duals, parents, self.root) if duals is not None]
+        leaves = (self.of_duals.best(*self.parted(sparse_duals(duals))) for duals in known)
+        made = max((leaf for leaf in leaves if leaf), key=lambda leaf: leaf[1], default=None)
+        if made is None and self.duals is not None:
+            made = self._exact.bounding()
         of_root = self._exact.of_root()
         if of_root is not None and (made is None or of_root[1] > made[1]):
             made = of_root

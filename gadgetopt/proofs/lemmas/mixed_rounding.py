@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ROWS = 6
 #: Lemmas of a round, at most, and as a part of the columns: the larger counts.
 A_ROUND, A_ROUND_PART = 50, 0.2
+#: Lemmas of cuts already found that are made even where the time is up, so that they are not lost.
+FEW = 10
 #: Columns of a lemma from which cuts are made, at most; its slack that counts as none, as a part.
 WIDEST, TIGHT = 100, 1e-6
 #: Decimals to which a point is compared with an earlier one.
@@ -109,8 +111,10 @@ class MixedRounding:
         met = set[tuple[object, ...]]()
         for deep, cut in cuts[: max(A_ROUND, int(A_ROUND_PART * len(point)))]:
             key = (*cut.alpha.items(),)
-            if key in met or self.left_s() <= 0:
+            if key in met:
                 continue
+            if len(made) >= FEW and self.left_s() <= 0:
+                break
             met.add(key)
             lemma = deepest_lemma(self.model, box, cut, x, deep)
             if lemma is not None and lemma[0] > DEEP:
