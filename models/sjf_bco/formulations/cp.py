@@ -23,7 +23,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
-from ..size_limits import refuse_many_pairs
+from ..size_limits import refuse_many_pairs, refuse_many_slots
 from ..subproblems.greedy import dispatch, makespan_of, upper_bound_schedule
 from .cp_model import ScheduleModel
 
@@ -62,6 +62,10 @@ def exact_with_shared_slots(model: ScheduleModel) -> None:
     """Add CP-E and the constraints of CP-L2, which are redundant and help."""
     exact(model)
     with_shared_slots(model)
+
+
+#: The models with variables for each slot.
+SLOTTED = exact, exact_with_shared_slots
 
 
 def assemble(
@@ -122,8 +126,7 @@ def solve(
     except TimeoutError:
         return SolverOutcome(Status.NO_SOLUTION, limit_hit="time_s"), None
     build_s = clock.elapsed_s
-    slotted = durations in (exact, exact_with_shared_slots)
-    level = None if slotted else LINEARIZATION_LEVEL_WITHOUT_SLOTS
+    level = None if durations in SLOTTED else LINEARIZATION_LEVEL_WITHOUT_SLOTS
     outcome = solve_cp(model.model, clock.limits(), seed, level)
     outcome.phases_s = {"build": build_s, **outcome.phases_s}
     schedule = None if outcome.values is None else model.decode(outcome.values)
@@ -205,7 +208,12 @@ def _run(
     refuse_many_pairs(instance)
     clock = Clock(limits)
     lower = energetic_bound(instance)
-    incumbent = upper_bound_schedule(instance)
+    if durations in SLOTTED:
+        refuse_many_slots(instance, lower)  # the horizon is no shorter
+    try:
+        incumbent = upper_bound_schedule(instance, clock)
+    except TimeoutError:
+        return MethodOutcome(limit_hit="time_s", dual_bound=lower, notes={"energetic": lower})
     outcome, schedule = solve(instance, durations, clock.limits(), seed_of(rng), lower, incumbent)
     infeasible = outcome.status is Status.INFEASIBLE
     result = MethodOutcome.of(

@@ -27,6 +27,7 @@ All data are integers.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 
@@ -104,11 +105,11 @@ class ScheduleModel:
             (j, s): m.new_int_var(
                 0, min(instance.server_gpus[s], self.rates.gpus[j]), f"y[{j},{s}]"
             )
-            for j in self.J
+            for j in self._in_time(self.J)
             for s in self.S
         }
         self.uses: dict[tuple[int, int], cp_model.IntVar] = {
-            js: m.new_bool_var(f"u{list(js)}") for js in self.y
+            (j, s): m.new_bool_var(f"u[{j}, {s}]") for j in self._in_time(self.J) for s in self.S
         }
         self.count: dict[tuple[int, int], cp_model.IntVar] = {
             (j, r): m.new_bool_var(f"R[{j},{r}]")
@@ -116,7 +117,7 @@ class ScheduleModel:
             for r in self.rates.server_counts(j)
         }
         self.network: dict[tuple[int, int], cp_model.IntVar] = {
-            (j, s): m.new_bool_var(f"n[{j},{s}]") for j in self.J2 for s in self.S
+            (j, s): m.new_bool_var(f"n[{j},{s}]") for j in self._in_time(self.J2) for s in self.S
         }
         self.makespan: cp_model.IntVar = m.new_int_var(0, horizon, "makespan")
         m.minimize(self.makespan)
@@ -125,11 +126,17 @@ class ScheduleModel:
         if self.clock is not None and self.clock.expired:
             raise TimeoutError
 
+    def _in_time(self, jobs: Iterable[int]) -> Iterator[int]:
+        for j in jobs:
+            self._check_time()
+            yield j
+
     # -- every model ---------------------------------------------------------------------------
 
     def gang_is_complete(self) -> None:
         """Each job holds its gang, on the servers it uses and on no other."""
         for j in self.J:
+            self._check_time()
             self.model.add(sum(self.y[j, s] for s in self.S) == self.rates.gpus[j])
             for s in self.S:
                 self.model.add(self.y[j, s] >= 1).only_enforce_if(self.uses[j, s])
@@ -138,6 +145,7 @@ class ScheduleModel:
     def servers_are_counted(self) -> None:
         """Each job uses a number of servers on which it makes progress."""
         for j in self.J:
+            self._check_time()
             counts = self.rates.server_counts(j)
             self.model.add_exactly_one(self.count[j, r] for r in counts)
             used = sum(self.uses[j, s] for s in self.S)
@@ -149,6 +157,7 @@ class ScheduleModel:
     def spread_jobs_are_on_the_network(self) -> None:
         """A job is on the network at the servers it uses, unless it uses only one."""
         for (j, s), n in self.network.items():
+            self._check_time()
             local = [self.count[j, 1]] if (j, 1) in self.count else []
             self.model.add_implication(n, self.uses[j, s])
             for is_local in local:
@@ -159,6 +168,7 @@ class ScheduleModel:
         """Neither a server nor the cluster holds more GPUs than it has."""
         gangs = self.rates.gpus
         for s, capacity in enumerate(self.instance.server_gpus):
+            self._check_time()
             held = [self.y[j, s] for j in self.J]
             self.model.add_cumulative(self.interval, held, capacity)
         if len(self.S) > 1:
@@ -178,6 +188,7 @@ class ScheduleModel:
         for i, j in neighbours(identical_jobs(self.instance)):
             self.model.add(self.start[i] <= self.start[j])
         for s, t in neighbours(equal_servers(self.instance)):
+            self._check_time()
             rank = [sum((j + 1) * self.y[j, k] for j in self.J) for k in (s, t)]
             self.model.add(rank[0] >= rank[1])
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from gadgetopt.search.clock import Clock
+
 from ..evaluate import evaluate
 from ..instance import SjfBcoInstance, SjfBcoSolution
 
@@ -18,12 +20,24 @@ def makespan_of(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int | Non
     return int(evaluation.objective) if evaluation.feasible and evaluation.objective else None
 
 
-def upper_bound_schedule(instance: SjfBcoInstance) -> SjfBcoSolution:
+def upper_bound_schedule(instance: SjfBcoInstance, clock: Clock | None = None) -> SjfBcoSolution:
     """Return the best of a few list schedules in which no two spread jobs ever share a server.
 
     Without sharing every level is 1 and every duration is known in advance. So the schedule is
     always feasible, except that it may end after `horizon_slots`.
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    clock : Clock, optional
+        Ends with the best schedule so far.
+
+    Raises
+    ------
+    TimeoutError
+        If time is up before the first schedule.
     """
+    clock = clock or Clock()
     rates = instance.rates
     jobs = range(len(instance.jobs))
     duration = rates.exec_min
@@ -33,11 +47,16 @@ def upper_bound_schedule(instance: SjfBcoInstance) -> SjfBcoSolution:
         lambda j: (-rates.gpus[j], -int(duration[j]), j),
         lambda j: (rates.gpus[j], j),
     ]
-    schedules = [
-        _list_schedule(instance, sorted(jobs, key=order), spread_freely)
-        for order in orders
-        for spread_freely in (False, True)
-    ]
+    schedules: list[tuple[int, SjfBcoSolution]] = []
+    for order in orders:
+        for spread_freely in (False, True):
+            try:
+                made = _list_schedule(instance, sorted(jobs, key=order), spread_freely, clock)
+            except TimeoutError:
+                if not schedules:
+                    raise
+                break
+            schedules.append(made)
     return min(schedules, key=lambda entry: entry[0])[1]
 
 
@@ -54,9 +73,15 @@ def _end(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int:
 
 
 def _list_schedule(
-    instance: SjfBcoInstance, order: list[int], spread_freely: bool
+    instance: SjfBcoInstance, order: list[int], spread_freely: bool, clock: Clock
 ) -> tuple[int, SjfBcoSolution]:
-    """Start every job that fits at each completion, in order; return makespan and schedule."""
+    """Start every job that fits at each completion, in order; return makespan and schedule.
+
+    Raises
+    ------
+    TimeoutError
+        If time is up first.
+    """
     free = list(instance.server_gpus)
     has_spread = [False] * len(free)
     start: dict[int, int] = {}
@@ -64,6 +89,8 @@ def _list_schedule(
     running: list[tuple[int, int]] = []
     now, waiting = 0, order
     while waiting:
+        if clock.expired:
+            raise TimeoutError
         held = []
         for j in waiting:
             found = _placement(instance, j, free, has_spread, spread_freely)

@@ -8,10 +8,14 @@ from calling import called
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gadgetopt
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.formulations import cp
 from gadgetopt.models.sjf_bco.formulations.cp_model import concave_hull
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
+from gadgetopt.models.sjf_bco.subproblems.greedy import upper_bound_schedule
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance
@@ -86,3 +90,27 @@ def test_every_segment_of_the_hull_lies_on_or_above_the_rates(values):
     for A, B, D in concave_hull(rates):
         assert B >= 0
         assert all(A - B * x >= D * rate for x, rate in enumerate(rates))
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_too_many_slots_are_refused_before_a_schedule_is_made(method, monkeypatch):
+    (document,) = gadgetopt.generate("sjf_bco", "paper")
+    monkeypatch.setattr(cp, "upper_bound_schedule", None)
+    with pytest.raises(ModelRefused, match="terms if written slot by slot"):
+        called(METHODS[method], document.data, Limits(time_s=60), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("method", ["cp_e", "cp_l"])
+def test_a_method_whose_time_is_up_before_the_first_schedule_has_the_energetic_bound(method):
+    (document,) = gadgetopt.generate("sjf_bco", "mini_paper")
+    outcome = called(METHODS[method], document.data, Limits(time_s=0), np.random.default_rng(0))
+    assert (outcome.limit_hit, outcome.solution) == ("time_s", None)
+    assert outcome.dual_bound == outcome.notes["energetic"] > 0
+
+
+def test_a_schedule_is_the_best_of_those_that_are_made_in_time(monkeypatch):
+    (document,) = gadgetopt.generate("sjf_bco", "mini_paper")
+    clock, looks = Clock(Limits(time_s=60)), iter([False] * 60)
+    monkeypatch.setattr(Clock, "expired", property(lambda _: next(looks, True)))
+    schedule = upper_bound_schedule(document.data, clock)
+    assert evaluate(document.data, schedule).objective is not None
