@@ -51,6 +51,8 @@ def compose(folder: Path) -> None:
             text = system_pages.list_of_systems(text)
         elif name.startswith("systems/"):
             text = system_pages.with_links(text, path, name)
+        elif name == "features":
+            text = system_pages.list_of_features(text)
         elif name.startswith("notebooks/"):
             text = notebook_files.link_to(text, name)
         sources.write(f"{name}.md", text)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from systems import folders
 
+from gadgetopt.system.features import described
+
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 
 
@@ -14,6 +16,17 @@ def list_of_systems(text: str) -> str:
     """Return the list of systems with the order in which the site's menu has them."""
     entries = "\n".join(f"{f.short} <{f.name}>" for f in folders())
     return f"{text}\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+
+
+def list_of_features(text: str) -> str:
+    """Return the page on features with what each one of the library means."""
+    parts = [f"{text}\n## What they mean\n"]
+    for folder in folders():
+        for problem in folder.problems:
+            rows = [f"- `{name}`: {meaning}" for name, meaning in described(problem).items()]
+            if rows:
+                parts += [f"### `{problem.name}`\n", *rows, ""]
+    return "\n".join(parts)
 
 
 def with_links(text: str, path: Path, name: str) -> str:

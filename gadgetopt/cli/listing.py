@@ -179,7 +179,7 @@ def _sections(parts: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]
     for room in (*ROOMS, ELSEWHERE):
         declared = parts[room] if room in ("formulations", "guarantees") else []
         yield room, [*declared, *(m for m in parts["methods"] if m["room"] == room)]
-    for kind in _DATA:
+    for kind in (*_DATA, "features"):
         yield kind, parts[kind]
 
 
@@ -209,6 +209,7 @@ def _wrapped(line: str, indent: str) -> str:
 
 def described(p: Problem) -> dict[str, Any]:
     """Return all that `list` says of a system, as `--json` prints it."""
+    from gadgetopt.system.features import described as described_features
     from gadgetopt.system.methods import methods
 
     return {
@@ -270,6 +271,9 @@ def described(p: Problem) -> dict[str, Any]:
                 **_origin(i),
             }
             for i in p.importers
+        ],
+        "features": [
+            {"name": name, "summary": meaning} for name, meaning in described_features(p).items()
         ],
     }
 

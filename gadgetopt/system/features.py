@@ -6,6 +6,7 @@ batch, and has the few statistics that several systems share.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import math
 from collections.abc import Iterable, Sequence
@@ -33,6 +34,19 @@ def features_of(problem: Problem, instance: Any) -> dict[str, float]:
         logger.warning("features of %s: %s: %s", problem.name, type(error).__name__, error)
         return {}
     return {name: value for name, value in found.items() if math.isfinite(value)}
+
+
+def described(problem: Problem) -> dict[str, str]:
+    """Return what each feature of a system means, from the docstring of its function.
+
+    Names that share a meaning are one key, separated by commas.
+    """
+    if problem.features is None:
+        return {}
+    function = getattr(problem.features, "resolve", lambda: problem.features)()
+    listed = (inspect.getdoc(function) or "").partition("\n- ")[2]
+    entries = (" ".join(line.split()).partition(": ") for line in listed.split("\n- ") if line)
+    return {names.replace("`", ""): meaning for names, _, meaning in entries}
 
 
 def variation(values: Iterable[float]) -> float:
