@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.system.declaration import Problem
+from gadgetopt.system.declaration import Problem, resolved
 
 logger: logging.Logger = logging.getLogger(__name__)
 
@@ -43,8 +43,7 @@ def described(problem: Problem) -> dict[str, str]:
     """
     if problem.features is None:
         return {}
-    function = getattr(problem.features, "resolve", lambda: problem.features)()
-    listed = (inspect.getdoc(function) or "").partition("\n- ")[2]
+    listed = (inspect.getdoc(resolved(problem.features)) or "").partition("\n- ")[2]
     entries = (" ".join(line.split()).partition(": ") for line in listed.split("\n- ") if line)
     return {names.replace("`", ""): meaning for names, _, meaning in entries}
 
