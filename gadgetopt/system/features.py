@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.system.declaration import Problem, resolved
+from gadgetopt.system.declaration import Problem
+from gadgetopt.system.references import resolved
 
 logger: logging.Logger = logging.getLogger(__name__)
 
