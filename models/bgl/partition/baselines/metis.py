@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -77,21 +78,34 @@ def metis(
     G. Karypis, V. Kumar, "A fast and high quality multilevel scheme for partitioning irregular
     graphs", SIAM Journal on Scientific Computing 20 (1998) 359-392.
     """
-    try:
-        import pymetis
-    except ImportError as error:
-        raise ModelRefused(
-            "METIS needs the extra `metis`: pip install 'gadgetopt[metis]'"
-        ) from error
+    if not has_metis():
+        raise ModelRefused("METIS needs the extra `metis`: pip install 'gadgetopt[metis]'")
     clock = Clock(limits)
     graph = instance.graph
-    _, parts = pymetis.part_graph(
-        instance.used_parts,
-        adjacency=pymetis.CSRAdjacency(graph.starts.tolist(), graph.heads.tolist()),
+    ones = np.ones(len(graph.heads), dtype=np.int64)
+    part = metis_parts(graph.starts, graph.heads, ones, instance.used_parts, rng)
+    return MethodOutcome(solution=_by_edges(instance, part, clock, rng, refine=False))
+
+
+def has_metis() -> bool:
+    """Return True if the extra `metis` is installed."""
+    return find_spec("pymetis") is not None
+
+
+def metis_parts(
+    starts: Ints, heads: Ints, weights: Ints, parts: int, rng: np.random.Generator
+) -> Ints:
+    """Return METIS's parts of a graph with weights of its edges, each edge at both ends."""
+    import pymetis
+
+    _, part = pymetis.part_graph(
+        parts,
+        xadj=starts.tolist(),
+        adjncy=heads.tolist(),
+        eweights=weights.tolist(),
         options=pymetis.Options(seed=seed_of(rng)),
     )
-    part = np.array(parts, dtype=np.int64)
-    return MethodOutcome(solution=_by_edges(instance, part, clock, rng, refine=False))
+    return np.array(part, dtype=np.int64)
 
 
 def _by_edges(

@@ -11,6 +11,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.bgl import bgl_parts
+from ..baselines.metis import has_metis, metis_parts
 from ..instance import BglPartitionInstance, BglPartitionSolution
 from ..subproblems.balance import balanced
 from ..subproblems.completion import complete
@@ -45,6 +46,30 @@ def multi_start(
         claimed_objective=instance.pair_weights.cut(part),
         limit_hit="time_s" if clock.expired else None,
     )
+
+
+#: Largest weight of an edge for METIS, whose sums are of 32 bits.
+MOST_METIS = 1_000
+#: Nodes with weight from which METIS gives a start.
+FEWEST_METIS = 500
+
+
+def metis_start(
+    instance: BglPartitionInstance, weighted: Weighted, clock: Clock, rng: np.random.Generator
+) -> Ints | None:
+    """Return METIS's partition by requests, repaired and refined; None where it is not installed.
+
+    Few nodes do not need it.
+    """
+    matrix = weighted.matrix
+    if not has_metis() or int((np.diff(matrix.indptr) > 0).sum()) < FEWEST_METIS:
+        return None
+    scaled = np.maximum(1, matrix.data * (MOST_METIS / max(1, int(matrix.data.max())))).astype(int)
+    part = metis_parts(matrix.indptr, matrix.indices, scaled, weighted.parts, rng)
+    part = balanced(
+        part, weighted.trained, weighted.pull(part), instance.node_cap, instance.train_cap
+    )
+    return improve(weighted, part, clock, rng, memory=False)
 
 
 def best_start(

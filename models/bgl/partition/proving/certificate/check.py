@@ -13,6 +13,9 @@ those of the scaled weights, divided by the scale.
 
   a minimum cut. The cost is at least every :math:`\ell_t`; and, as every cut pair is around two
   parts and a part has at most :math:`C_T` training nodes, :math:`\sum_t \ell_t / (2 C_T)`.
+* `Semidefinite`: which training nodes are in the same part, relaxed (`same_part.py`).
+* `GroupPrices`: prices of nodes, where the groups of training nodes can be listed
+  (`group_prices.py`).
 * `Cuts`: valid inequalities at prices, and a tree of cases (`cuts.py`).
   The scaled cost is a whole number, so this bound is rounded up to one.
 """
@@ -36,7 +39,10 @@ from .cuts import (
     Cuts,
     tree_bound,
 )
+from .group_prices import GroupPrices, group_bound
 from .partial_partitions import Branched, least_cost, least_cost_of_two
+from .same_part import Semidefinite
+from .same_part import semidefinite_bound as bound_of_same_parts
 
 #: Pairs times training nodes of a check.
 MOST_FLOW = 10**8
@@ -79,7 +85,7 @@ class IsolatingCuts(Data):
     prices: tuple[NonNegativeInt, ...]
 
 
-Proof = Elimination | Stars | IsolatingCuts | Cuts
+Proof = Elimination | Stars | IsolatingCuts | Cuts | Semidefinite | GroupPrices
 
 
 class BglPartitionCertificate(Certificate):
@@ -106,6 +112,10 @@ def check_bound(
             bound = Fraction(star_bound(instance))
         elif isinstance(proof, IsolatingCuts):
             bound = isolating_bound(instance, proof.prices)
+        elif isinstance(proof, Semidefinite):
+            bound = bound_of_same_parts(instance, proof)
+        elif isinstance(proof, GroupPrices):
+            bound = Fraction(group_bound(instance, proof))
         else:
             found = _cut(instance, proof)
             if found is None:

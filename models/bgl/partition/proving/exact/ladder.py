@@ -23,7 +23,7 @@ from ...formulations.clauses import (
 )
 from ...formulations.coefficients import check_size
 from ...heuristics.annealing import annealed
-from ...heuristics.multi_start import best_start
+from ...heuristics.multi_start import best_start, metis_start
 from ...instance import (
     BglPartitionInstance,
     BglPartitionSolution,
@@ -34,9 +34,13 @@ from ...subproblems.local_search import (
     improve,
 )
 from ..bounds.elimination_bound import certificate_of
+from ..bounds.group_bound import group_proof
+from ..bounds.semidefinite import semidefinite_proof
 from ..certificate.check import (
     BglPartitionCertificate,
+    Proof,
     Stars,
+    check_bound,
 )
 from ..elimination import (
     Eliminated,
@@ -52,6 +56,8 @@ FIRST_STATES, MORE = 2**14, 8
 MOST_PLACED = 2**19
 #: Part of the time left that eliminations may use, and cuts after them; the rest is CP-SAT's.
 ELIMINATION_SHARE, CUT_SHARE = 0.4, 0.8
+#: Part of the time left that prices of groups and the semidefinite program may each use.
+RELAXATION_SHARE = 0.3
 #: Cuts come before an elimination that would take more than this part of the time left.
 NEXT_SHARE = 0.25
 #: Proposals for each node in the first annealing, the factor from one to the next, and proposals
@@ -70,12 +76,14 @@ def elimination(
 ) -> MethodOutcome:
     """Multi-start, elimination of the training nodes, cuts, CP-SAT for what is left.
 
-    1. BGL's partition from some random starts, refined, and a short annealing.
+    1. BGL's partition from some random starts, of many nodes METIS's by requests if it is
+       installed, refined, and a short annealing.
     2. Elimination of the training nodes (`elimination.py`), leaving out what costs as much as the
        incumbent. Where there are more partial partitions than a number, frontier nodes are
        forgotten, and what comes out is a bound and one more start; the number grows from 16,384 to
        `most_states`. The other nodes are placed at the least cost. Longer annealings follow where
-       a gap is left.
+       a gap is left. After the first one the relaxations: prices of the groups of training nodes
+       where these can be listed, and the semidefinite program over the training nodes.
     3. Cuts (`cases.py`), as soon as the next elimination would take long.
     4. Where only the node cap is open and there are two parts, all partitions of the training nodes
        that might be better are compared.
@@ -111,6 +119,8 @@ class _Ladder(Search[BglPartitionSolution]):
         self.all_kept = False
         #: True once cuts have had their turn.
         self.was_cut = False
+        #: True once the relaxations have had their turn.
+        self.was_relaxed = False
         self.sweeps = FIRST_SWEEPS
         self.prove(0, BglPartitionCertificate(proof=Stars()))
 
@@ -120,6 +130,7 @@ class _Ladder(Search[BglPartitionSolution]):
         if not self.over:
             self.eliminate(most_states)
         self._anneal_once()
+        self.relax()
         if not self.over and self.all_kept:
             self.charge_node_cap()
         if not self.over and not self.was_cut:
@@ -132,11 +143,42 @@ class _Ladder(Search[BglPartitionSolution]):
         """Take the best of several partitions, annealed shortly."""
         if not starts:
             return
+        given = (self.instance, self.weighted)
         with self.clock.phase("starts"):
-            self.consider(
-                best_start(self.instance, self.weighted, starts, self.clock, self.rng, memory=False)
-            )
+            self.consider(best_start(*given, starts, self.clock, self.rng, memory=False))
+            part = metis_start(*given, self.clock, self.rng)
+            if part is not None:
+                self.consider(part)
         self._anneal_once()
+
+    def relax(self) -> None:
+        """Raise the bound by prices of groups and by the semidefinite program, once."""
+        if self.over or self.was_relaxed or self.best is None:
+            return
+        self.was_relaxed = True
+        part = np.array(self.best.part, dtype=np.int64)
+
+        def by_groups(clock: Clock) -> Proof | None:
+            return group_proof(self.instance, clock)
+
+        def by_program(clock: Clock) -> Proof | None:
+            return semidefinite_proof(self.instance, part, clock)
+
+        for name, prove in (("groups", by_groups), ("semidefinite", by_program)):
+            if self.over:
+                return
+            with self.clock.phase(name):
+                try:
+                    proof = prove(Clock(self.clock.limits(RELAXATION_SHARE)))
+                except ModelRefused as refusal:
+                    self.notes[f"no {name}"] = str(refusal)
+                    continue
+                if proof is None:
+                    continue
+                certificate = BglPartitionCertificate(proof=proof)
+                bound = check_bound(self.instance, certificate)
+                if bound is not None:
+                    self.prove(bound, certificate)
 
     def anneal(self) -> None:
         """Anneal for longer and longer, as far as the time allows."""
@@ -192,6 +234,7 @@ class _Ladder(Search[BglPartitionSolution]):
             self.all_kept = not any(run.forgotten)
             if self.all_kept or states == most_states:
                 return
+            self.relax()
             if states == MORE * FIRST_STATES:
                 self._anneal_once()
             states = min(most_states, MORE * states)
