@@ -100,8 +100,7 @@ def metis_parts(
 
     _, part = pymetis.part_graph(
         parts,
-        xadj=starts.tolist(),
-        adjncy=heads.tolist(),
+        adjacency=pymetis.CSRAdjacency(starts.tolist(), heads.tolist()),
         eweights=weights.tolist(),
         options=pymetis.Options(seed=seed_of(rng)),
     )
