@@ -10,11 +10,12 @@ single items it does not finish (our own rule; the page has what was measured). 
 takes half of the time: when four populations have brought nothing, packings near the relaxation are
 gone through (`deviations`). The other half is for the bound, by enumeration. If more than
 :math:`10^9` sets lose no more than a quarter of the gap, the search ends when four populations have
-brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels
-left are bounded anew at many depths, it is begun after small kernels with up to :math:`10^{14}`
-sets, and with up to :math:`10^{18}` after larger ones, which take half of the time. Beyond these,
-kernels take all of it; HiGHS gets half where groups are many and the limit is long, or where the
-first kernel is too large.
+brought nothing, and HiGHS lowers the bound in all the time that is left; beyond :math:`10^{10}` the
+search has no more than a tenth of the time, as HiGHS alone would otherwise have the better bound.
+For groups, whose levels left are bounded anew at many depths, enumeration is begun after small
+kernels with up to :math:`10^{14}` sets, and with up to :math:`10^{18}` after larger ones, which
+take half of the time. Beyond these, kernels take all of it; HiGHS gets half where groups are many
+and the limit is long, or where the first kernel is too large.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ Sharpening = Literal["auto", "search", "mip"]
 MOST_SETS = 1e13
 #: If more sets than this lose no more than a part of the gap, enumeration hardly lowers the bound.
 SETS_OF_BOUNDS, PART_OF_BOUNDS = 1e9, 0.25
+#: Beyond this number, no better incumbent will change that: HiGHS lowers the bound, and as it needs
+#: all the time for it, the search has this part only.
+SETS_OF_HIGHS, SETTLING_PART = 1e10, 0.1
 #: Cells into which the gap is divided to count these sets.
 CELLS = 500
 #: With fewer sets enumeration is done before a search of single items would pay; with fewer than
@@ -213,7 +217,9 @@ def _by_memetic_search(
             sets = sets_within_gap(knapsack, relaxation, search.chosen)
         enumerable = sets <= MOST_SETS
         if not enumerable:
-            step = Clock(clock.limits(SEARCH_PART, _most_s(clock)))
+            few = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
+            part = SETTLING_PART if few > SETS_OF_HIGHS else SEARCH_PART
+            step = Clock(clock.limits(part, _most_s(clock)))
             search.settle(step, SETTLED)
             few = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
             lowers = few <= SETS_OF_BOUNDS
