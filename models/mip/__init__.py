@@ -10,6 +10,7 @@ The literature:
 Ours:
 
 - `data`: generators, and importers of model files
+- `pictures`: the matrix as a solution uses it
 """
 
 from gadgetopt.system.declaration import Citation, Problem, Reference

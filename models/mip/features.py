@@ -26,11 +26,8 @@ def features(instance: MipInstance) -> dict[str, float]:
     """
     model = instance.exact
     columns, rows = len(model.integer), len(model.rows)
-    binary = [
-        whole and low == 0 and high == 1
-        for whole, low, high in zip(model.integer, model.lower, model.upper, strict=True)
-    ]
-    kinds = Counter(_kind(model, binary, row) for row in model.rows)
+    binary = _binary(model)
+    kinds = Counter(row_classes(model))
     entries = sum(len(row.columns) for row in model.rows)
     unbounded = sum(None in ends for ends in zip(model.lower, model.upper, strict=True))
     return {
@@ -45,6 +42,17 @@ def features(instance: MipInstance) -> dict[str, float]:
         "variable_bound_share": _share(kinds["variable bound"], rows),
         "flow_share": _share(kinds["flow"], rows),
     }
+
+
+def row_classes(model: Model) -> list[str]:
+    """Return the class of each row: "set", "knapsack", "variable bound", "flow", or ""."""
+    binary = _binary(model)
+    return [_kind(model, binary, row) for row in model.rows]
+
+
+def _binary(model: Model) -> list[bool]:
+    ends = zip(model.integer, model.lower, model.upper, strict=True)
+    return [whole and low == 0 and high == 1 for whole, low, high in ends]
 
 
 def _share(part: int, whole: int) -> float:
