@@ -32,7 +32,7 @@ Entries = Mapping[int, Fraction | int]
 
 #: Binary digits of the first attempt to recognise rational numbers; doubled until `MOST_DIGITS`.
 FIRST_DIGITS = 64
-MOST_DIGITS = 2**12
+MOST_DIGITS = 2**13
 #: Binary digits that a pass adds, and the fewest with which refinement goes on.
 MOST_SHIFT = 40
 LEAST_SHIFT = 6

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Most binary digits of a bound's denominator. Python does not print integers of thousands of
-#: digits.
-MOST_BITS = 2048
+#: Most binary digits of a bound's denominator: as many as optima of linear programs of hundreds of
+#: rows have, and few enough for a file. Python does not print integers of thousands of digits.
+MOST_BITS = 3000
 
 
 def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -> Number | None:

@@ -96,3 +96,13 @@ def test_the_basis_of_a_solver_gives_the_exact_optimum():
 
 def test_a_basis_that_is_not_square_has_no_vertex():
     assert exact_vertex({0: {0: 1}}, {0: 1}, {0: 1, 1: 1}) is None
+
+
+def test_solutions_of_thousands_of_digits_are_found():
+    # p x' = q x along a chain: the last value is a product of 130 quotients of 20 binary digits.
+    p, q = 1048573, 1048571
+    matrix = [{0: Fraction(1)}, *({k: Fraction(p), k - 1: Fraction(-q)} for k in range(1, 131))]
+    solved = solve_exactly(matrix, [Fraction(1), *[Fraction(0)] * 130])
+    assert solved is not None
+    assert solved[-1] == Fraction(q, p) ** 130
+    assert solved[-1].denominator.bit_length() > 2500
