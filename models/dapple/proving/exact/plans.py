@@ -51,8 +51,8 @@ def exact_plans(
     2. The least head, load and tail over all plans, by labels.
     3. All plans below the incumbent, with their one-machine bounds and schedules by rules.
     4. What is left, smallest bound first, by CP-SAT.
-    5. If it is open still, planners that had not ended go through their plans: it returns nothing
-       longer than theirs.
+    5. If it is open still, the paper's planner and its public code are asked, so that it returns
+       nothing longer than what they find by then.
 
     Bounds of steps 2 and 3 have certificates; those of step 4 are CP-SAT's word.
 
@@ -77,7 +77,7 @@ def exact_plans(
                 _offer_planned(instance, search, stages)
             _offer_baselines(instance, search)
         run.run()
-        if not search.over:
+        if not (search.closed or search.clock.expired):
             with search.clock.phase("planner"):
                 _offer_planners(instance, search)
     solution = None
@@ -121,7 +121,7 @@ def _offer_baselines(instance: DappleInstance, search: Search[Planned]) -> None:
 def _offer_planners(instance: DappleInstance, search: Search[Planned]) -> None:
     """Offer what the paper's planner, and its public code, find in the time that is left."""
     for planner, part in ((dapple, 0.8), (dapple_code, 1.0)):
-        if not search.over:
+        if not (search.closed or search.clock.expired):
             _offer_solution(instance, search, planner(instance, search.clock.limits(part)))
 
 

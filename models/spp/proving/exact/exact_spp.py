@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
@@ -27,6 +29,7 @@ from ...baselines.straight import (
     gpipe,
     hetpipe,
 )
+from ...heuristics.other_ties import spp_by_bound
 from ...instance import (
     SppInstance,
     SppSolution,
@@ -36,6 +39,17 @@ from ..certificate import (
     EvenWork,
     Plans,
     SppCertificate,
+)
+
+#: Part of the time for the search; what is left of it is the planners', if it is open then.
+SEARCH_PART = 0.85
+#: Baselines, and the part of the time that is left that each may take.
+BASELINES: tuple[tuple[Callable[..., MethodOutcome], float], ...] = (
+    (data_parallel, 0.2),
+    (gpipe, 0.2),
+    (hetpipe, 0.2),
+    (pipedream, 0.2),
+    (dapple, 0.05),
 )
 
 
@@ -49,6 +63,8 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
     3. All plans whose bound is below the incumbent are enumerated, and each gets its one-machine
        bound and a schedule.
     4. Plans still below the incumbent are scheduled by CP-SAT, smallest bound first.
+    5. If it is open still, planners that had not ended, and SPP's other ties, are asked, so that it
+       returns nothing longer than what they find by then.
 
     Up to step 3 the bound has a certificate; a bound of step 4 is CP-SAT's word.
 
@@ -70,6 +86,7 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
         search,
         rng,
         lambda bound_s, orders: SppCertificate(proof=Plans(bound_s=bound_s, orders=orders)),
+        part=SEARCH_PART,
     )
     try:
         with search.interruptible():
@@ -82,6 +99,9 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
                 _prove_infeasible(instance, search)
             if not search.over:
                 run.run()
+            if not (search.closed or search.clock.expired):
+                with search.clock.phase("planners"):
+                    _offer_planners(instance, search)
     except ModelRefused as refusal:  # too many GPUs: what there is so far remains
         run.notes["refused"] = str(refusal)
     solution = None
@@ -93,23 +113,34 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
 
 def _offer_baselines(instance: SppInstance, search: Search[Planned]) -> None:
     """Offer the baselines' plans, so that no short run ends with a longer one."""
-    for baseline, part in (
-        (data_parallel, 0.2),
-        (hetpipe, 0.2),
-        (pipedream, 0.2),
-        (gpipe, 0.2),
-        (dapple, 0.05),
-    ):
+    for baseline, part in BASELINES:
         if search.over:
             return
-        try:
-            found = baseline(instance, search.clock.limits(part)).solution
-        except ModelRefused:  # its plan or its orders are not allowed here
-            continue
-        if isinstance(found, SppSolution):
-            schedule = simulate(shop_of(instance, found.plan), found.orders)
-            shorter = min(schedule, short_schedule(schedule.shop), key=lambda s: s.makespan)
-            search.offer(shorter.makespan_s, (found.plan, shorter))
+        _offer_method(instance, search, baseline, part)
+
+
+def _offer_planners(instance: SppInstance, search: Search[Planned]) -> None:
+    """Offer what slower planners find in the time that is left."""
+    for planner, part in ((spp_by_bound, 0.5), (dapple, 1.0)):
+        if not (search.closed or search.clock.expired):
+            _offer_method(instance, search, planner, part)
+
+
+def _offer_method(
+    instance: SppInstance,
+    search: Search[Planned],
+    planner: Callable[..., MethodOutcome],
+    part: float,
+) -> None:
+    """Offer the plan of a method, with its orders or those of a rule if they are shorter."""
+    try:
+        found = planner(instance, search.clock.limits(part)).solution
+    except ModelRefused:  # its plan or its orders are not allowed here
+        return
+    if isinstance(found, SppSolution):
+        schedule = simulate(shop_of(instance, found.plan), found.orders)
+        shorter = min(schedule, short_schedule(schedule.shop), key=lambda s: s.makespan)
+        search.offer(shorter.makespan_s, (found.plan, shorter))
 
 
 def _begin(instance: SppInstance, search: Search[Planned]) -> None:
