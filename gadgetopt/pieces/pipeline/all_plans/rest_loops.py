@@ -288,6 +288,7 @@ def one_machine_bounds(
     f, b, a = (np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int64))
     fwd_head, bwd_head = np.zeros((most, count), np.int64), np.zeros((most, count), np.int64)
     fwd_tail, bwd_tail = np.zeros((most, count), np.int64), np.zeros((most, count), np.int64)
+    last = 0
     for p in range(len(paths)):
         machines, layer = 0, 0
         for k in range(paths.shape[1]):
@@ -303,11 +304,15 @@ def one_machine_bounds(
             a[machines] = stages[kind, 2, layer, end]
             machines, layer = machines + 1, end
         find_heads_and_tails(f, b, a, machines, count, fwd_head, bwd_head, fwd_tail, bwd_tail)
-        for q in range(machines):
+        # What was enough for the plan before often is so again: begin with that machine.
+        begin = min(last, machines - 1)
+        for turn in range(machines):
             if bounds[p] >= enough:
                 break
+            q = (begin + turn) % machines
             ends = jackson(count, f[q], b[q], fwd_head[q], bwd_head[q], fwd_tail[q], bwd_tail[q])
             bounds[p] = max(bounds[p], ends)
+            last = q
 
 
 @part_of_loops
