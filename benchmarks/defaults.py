@@ -177,7 +177,8 @@ def loss_tables(presets: Sequence[Preset], reasons: Mapping[str, str]) -> str:
         if losses:
             why = reasons.get(preset.spec) or reasons.get(preset.system.name) or "Not explained."
             rows = table(columns, (loss.row() for loss in losses))
-            parts.append(f"**`{preset.spec}`.** {why}\n\n{rows}")
+            again = f"`python benchmarks/defaults.py {preset.spec}` measures them again."
+            parts.append(f"**`{preset.spec}`.** {why} {again}\n\n{rows}")
     return "\n\n".join(parts) or "None."
 
 
