@@ -50,6 +50,9 @@ PLAIN, CUTS = 0.15, 0.3
 HELPFUL = 0.5
 #: Part of a step for a tree with cuts that making them may take.
 CUTS_OF_STEP = 0.5
+#: Part of the last tree's time after which it is asked whether it will end; part of it until it is
+#: asked again; part of what it is to prove above its root's bound that it gives up if it will not.
+HOPEFUL, LOOK, LOWER = 0.6, 0.05, 0.3
 #: More than any `sum(costs * x)`: what each leaf must prove where nothing is to be feasible.
 ENDLESS = Fraction(10**300)
 #: Optima of relaxations that are made exact at most, where the target is a claim.
@@ -240,8 +243,10 @@ class TreeProof:
                 self._make_cuts(most_s)
             if self._lemmas:
                 self._cut, self._lemmas = self._search(self._lemmas, prices=True), []
-            tree = self._cut
-            whole = tree is not None and tree.run(lambda: self.left_s() > end)
+            tree, whole = self._cut, False
+            if tree is not None:
+                is_last = math.isinf(most_s)
+                whole = tree.run(self._contented(tree) if is_last else lambda: self.left_s() > end)
         except KeyboardInterrupt:  # between two nodes, or while cuts are made
             self.interrupted, whole = True, False
         self.interrupted |= self._cut is not None and self._cut.interrupted
@@ -254,10 +259,30 @@ class TreeProof:
         if self.interrupted or (tree is not None and tree.need >= self.need):
             return
         try:
-            self._plain.run()
+            self._plain.run(self._contented(self._plain))
         except KeyboardInterrupt:
             self.interrupted = True
         self.interrupted |= self._plain.interrupted
+
+    def _contented(self, tree: TreeSearch) -> Callable[[], bool]:
+        """Return what lets the last tree go on, and aims lower where it would not end in time.
+
+        A tree that is broken off proves little more than its root: nodes near it are still open.
+        """
+        whole_s = since_s = self.left_s()
+        next_s, done = (1 - HOPEFUL) * whole_s, tree.done
+
+        def goes_on() -> bool:
+            nonlocal since_s, next_s, done
+            left_s = self.left_s()
+            if left_s < next_s and self.need < ENDLESS:
+                rate = (tree.done - done) / (since_s - left_s)
+                if 1 - tree.done > rate * left_s:
+                    tree.lower(LOWER)
+                since_s, next_s, done = left_s, left_s - LOOK * whole_s, tree.done
+            return True
+
+        return goes_on
 
     def _relaxation(self, left_s: Callable[[], float]) -> Relaxation:
         lp = Relaxation(self.form, left_s)

@@ -104,6 +104,7 @@ class TreeSearch:
         #: Duals of the node where the search is, and of the root.
         self.duals: Floats | None = None
         self.root: Floats = np.zeros(len(model.rows))
+        self._root_bound = float(need)
         # What propagation works on, made when the root is split; what it found and is not yet split
         # on; whether it has yet to look at the node where the search is.
         self._propagation: Propagation | None = None
@@ -123,6 +124,21 @@ class TreeSearch:
         if self._branching is None:
             self._branching = Branching(self.model)
         return self._branching
+
+    @property
+    def done(self) -> float:
+        """The part of the tree that is done, if both sides of each split were alike."""
+        part, share = 0.0, 1.0
+        for node in self.path:
+            if not node.closing:
+                share /= 2
+                part += 0.0 if node.left else share
+        return part if self.open else 1.0
+
+    def lower(self, part: float) -> None:
+        """Be content with less: give up a part of what is needed above the root's bound."""
+        over = self.need - Fraction(self._root_bound)
+        self.need -= max(Fraction(0), over) * Fraction(part)
 
     def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
@@ -193,6 +209,7 @@ class TreeSearch:
             if duals is not None:
                 objective = solved.objective * self.model.scale
                 self._exact.settle_root(sparse_duals(duals), objective)
+                self._root_bound = objective
             self.root = duals if duals is not None else self.root
             if solved.x is None and self.lp.left_s() <= 0:
                 return self._weakest()

@@ -164,3 +164,15 @@ def test_a_proof_says_what_cuts_closed():
     proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)
     proof.grow_cut(5.0)
     assert proof.text().closed >= 1.0
+
+
+def test_a_tree_that_is_content_with_less_proves_that_and_says_how_much_is_done():
+    tree = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)._plain
+    asked = iter([True, False])
+    assert not tree.run(lambda: next(asked))
+    need, done = tree.need, tree.done
+    assert 0 <= done < 1
+    tree.lower(0.5)
+    assert 9.1 < tree.need < need
+    assert tree.run()
+    assert tree.done == 1
