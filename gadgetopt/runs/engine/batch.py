@@ -144,7 +144,6 @@ class Batch:
     def _job(self, task: Task) -> tuple[Work, Document]:
         document = task.document
         self.store.add_instance(document)
-        kind = find_method(document.problem, task.spec).method.kind
         return (
             Work(
                 task.key,
@@ -157,10 +156,16 @@ class Batch:
                 self.grace_s,
                 code=task.code,
                 plugins=self.plugins,
-                certify=self.certify if kind in _WITH_BOUNDS else "",
+                certify=self._certify(task),
             ),
             document,
         )
+
+    def _certify(self, task: Task) -> str:
+        if not self.certify:  # most batches: a method is not looked for at every run
+            return ""
+        kind = find_method(task.document.problem, task.spec).method.kind
+        return self.certify if kind in _WITH_BOUNDS else ""
 
     def record(self, work: Work, document: Document, outcome: Row | Failure) -> Row | None:
         """Store the outcome of a run; return None if it was interrupted without a result."""
