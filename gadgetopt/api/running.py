@@ -299,8 +299,8 @@ def compare(
         Runs at a time on this machine; default as many as its cores allow. 0 does them in this very
         process, where nothing is enforced and a method that crashes ends everything: for debugging.
     grace_s : float, optional
-        Seconds beyond its time limit after which a method is interrupted, and again after which it
-        is stopped; default the larger of 5 s and a tenth of the limit.
+        Seconds beyond its time limit that a run may take at most, judging included: a method is
+        interrupted after half of it; default the larger of 5 s and a tenth of the limit.
     certify : str, optional
         Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
     within : str, optional

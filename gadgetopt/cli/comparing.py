@@ -96,8 +96,8 @@ def compare(
     grace: Annotated[
         float | None,
         typer.Option(
-            help="Seconds beyond its time limit after which a method is interrupted, and again "
-            "after which it is stopped; default the larger of 5 s and a tenth of the limit.",
+            help="Seconds beyond its time limit that a run may take at most, judging included; "
+            "default the larger of 5 s and a tenth of the limit.",
             parser=positive,
             metavar="S",
         ),

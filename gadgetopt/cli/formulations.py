@@ -155,7 +155,8 @@ def _print_optimum(instance: Document, given: Limits, seed: int) -> bool:
 def _model_row(file: Path, formulation: Formulation, given: Limits) -> dict[str, Any]:
     """Return the row of a model, which a process of its own builds and relaxes."""
     from gadgetopt.runs.engine.once import call_apart
-    from gadgetopt.runs.engine.work import Failure, default_grace_s
+    from gadgetopt.runs.engine.work import Failure
+    from gadgetopt.search.alarm import default_grace_s
 
     time_s = None if given.time_s is None else given.time_s + default_grace_s(given.time_s)
     enforced = Limits(time_s, given.threads, given.memory_mb)

@@ -68,9 +68,7 @@ def solve(
     as_json: Json = False,
 ) -> int:
     """Solve an instance by one method."""
-    from gadgetopt.reporting.figures import drawn
     from gadgetopt.reporting.images import check_figure_file, write_figure
-    from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.engine.once import Once
     from gadgetopt.system.files import (
         Document,
@@ -78,10 +76,8 @@ def solve(
         read_instance,
         write,
     )
-    from gadgetopt.system.registry import sense_of
     from gadgetopt.trust.infeasibility import is_verified
     from gadgetopt.trust.proving import failed, why_unproved
-    from gadgetopt.trust.ratio import ratios
 
     once = Once(threads, log=log)  # the process starts while the instance is read
     paths = find_instances([file])
@@ -100,6 +96,10 @@ def solve(
     if as_json:
         import json
 
+        from gadgetopt.runs.comparison import Entry
+        from gadgetopt.system.registry import sense_of
+        from gadgetopt.trust.ratio import ratios
+
         ratio = ratios([result], sense_of)[0]
         row = Entry(result, ratio, made.promises).row()
         row["solution"] = (
@@ -116,6 +116,8 @@ def solve(
         if out is not None:
             write(solution, out)
         if plot is not None and picture is not None:
+            from gadgetopt.reporting.figures import drawn
+
             write_figure(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 
@@ -29,12 +33,43 @@ def spare_statistics() -> None:
 
     That is half the time in which a formulation is loaded, and nobody here needs it. Pyomo still
     imports it where it reads it itself. No use once scipy is there: Pyomo then does so at once.
+    Pyomo itself is not imported for it: most methods do without.
     """
-    if "scipy" not in sys.modules:
-        from pyomo.common import dependencies
+    if _DEPENDENCIES in sys.modules:
+        _forget_statistics(sys.modules[_DEPENDENCIES])
+    elif not any(isinstance(finder, _Sparing) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Sparing())
 
-        with contextlib.suppress(AttributeError):  # a Pyomo that does not do it
-            dependencies.DeferredImportCallbackFinder._callbacks.pop("scipy", None)
+
+#: The module of Pyomo that says what is imported along with what.
+_DEPENDENCIES = "pyomo.common.dependencies"
+
+
+class _Sparing(MetaPathFinder):
+    """Has Pyomo forget about statistics as soon as its module has been executed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find that module as usual, and no other."""
+        if name != _DEPENDENCIES:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_forget(module: ModuleType) -> None:
+                execute(module)
+                _forget_statistics(module)
+
+            spec.loader.exec_module = execute_and_forget  # type: ignore[method-assign]
+        return spec
+
+
+def _forget_statistics(dependencies: Any) -> None:
+    with contextlib.suppress(AttributeError):  # a Pyomo that does not do it
+        dependencies.DeferredImportCallbackFinder._callbacks.pop("scipy", None)
 
 
 def coefficient(x: Number) -> int | Fraction:

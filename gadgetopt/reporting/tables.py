@@ -26,7 +26,7 @@ from gadgetopt.runs.comparison import (
 from gadgetopt.runs.rows import StoredRun
 from gadgetopt.runs.store import Store
 from gadgetopt.system.output import whole_file, write_text
-from gadgetopt.system.result import Status
+from gadgetopt.system.result import OWN_LIMIT, Status
 from gadgetopt.trust.ratio import Ratio
 from gadgetopt.trust.theorems import Promise, Verdict, proven_ratio, verdict
 
@@ -265,7 +265,8 @@ def remarks(table: Sequence[Entry]) -> list[str]:
 
 
 def _limit(name: str) -> str:
-    return {"time_s": "time limit", "memory_mb": "memory limit"}.get(name, name)
+    words = {"time_s": "time limit", "memory_mb": "memory limit", OWN_LIMIT: "method's own limit"}
+    return words.get(name, name)
 
 
 def _interval(ratio: Ratio | None) -> str:

@@ -17,10 +17,8 @@ from gadgetopt.numbers.compiling import listening
 from gadgetopt.runs.code.functions import named
 from gadgetopt.runs.engine.batch import Batch
 from gadgetopt.runs.engine.budget import budget_s
-from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.searches import following
 from gadgetopt.runs.engine.waiting import every
-from gadgetopt.runs.engine.work import default_grace_s
 from gadgetopt.runs.grid import Grid, grid
 from gadgetopt.runs.others import Others, Where, count_others, other_runs
 from gadgetopt.runs.progress import Watch
@@ -31,6 +29,7 @@ from gadgetopt.runs.rows import (
     from_row,
 )
 from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.display import Displayed
 from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem, sense_of
@@ -179,8 +178,8 @@ def compare(
         Runs at a time on this machine; default as many as its cores allow. 0 does them in this very
         process, where nothing is enforced and a method that crashes ends everything: for debugging.
     grace_s : float, optional
-        Seconds beyond its time limit after which a method is interrupted, and again after which it
-        is stopped; default the larger of 5 s and a tenth of the limit.
+        Seconds beyond its time limit that a run may take at most, judging included: a method is
+        interrupted after half of it; default the larger of 5 s and a tenth of the limit.
     certify : str, optional
         Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
     within : str, optional
@@ -265,6 +264,8 @@ def _executed(
     batch: Batch, scheduler: str | None, workers: int | None, watch: Watch
 ) -> Iterator[Row]:
     if workers == 0 and scheduler is None:
+        from gadgetopt.runs.engine.finish import run_here  # loads what runs methods
+
         watch.opened(batch)
         watch.begin(batch, None)
         for job in batch.jobs():

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gadgetopt.runs.engine.work import default_grace_s
 from gadgetopt.runs.grid import grid_over, read_instances
 from gadgetopt.runs.pace import Left, duration, expected, run_times, total
 from gadgetopt.runs.progress import unreadable_lines
 from gadgetopt.runs.store import Call, Store
 from gadgetopt.runs.study import Study, given_files
 from gadgetopt.runs.tally import Times
+from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.generation import documents_of
 from gadgetopt.system.plugins import plugged
 
@@ -34,7 +34,7 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
             are none. It is too little if `expected_of_all` is False: some methods have none.
         at_most_s
             The time in which all end if none has to be tried again; a run may take its time limit
-            and twice the grace period.
+            and the grace period.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
         "expected_of_all": runs_left.whole,
         "at_most_s": None
         if limits.time_s is None
-        else math.ceil(to_do / (workers or 1)) * (limits.time_s + 2 * grace_s),
+        else math.ceil(to_do / (workers or 1)) * (limits.time_s + grace_s),
     }
 
 
@@ -95,7 +95,7 @@ def in_words(plan: dict[str, Any]) -> list[str]:
         at_a_time = "one after another" if not plan["workers"] else f"{plan['workers']} at a time"
         lines.append(
             f"never longer than {duration(plan['at_most_s'])}, {at_a_time}: if each run takes its "
-            f"{plan['time_limit_s']:g} s and twice {plan['grace_s']:g} s of grace"
+            f"{plan['time_limit_s']:g} s and {plan['grace_s']:g} s of grace"
         )
     lines += unreadable_lines(plan["unreadable"])
     return [*lines, "dry run: nothing was run and no file was made"]

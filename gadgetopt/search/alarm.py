@@ -19,11 +19,20 @@ AGAIN_S = 2.0
 #: Seconds, or part of its time, that work without a clock may take beyond it.
 LATE_S, LATE_PART = 0.5, 0.1
 
+#: Parts of the grace period after which a method is ended, and after which a check is; the rest is
+#: for handing back the result.
+METHOD_PART, CHECK_PART = 0.5, 0.7
+
 #: The least time that a timer can be set to; 0 would switch it off.
 LEAST_S = 1e-3
 
 #: Where Python's import machinery says that its code comes from.
 IMPORTING = "<frozen importlib._bootstrap>"
+
+
+def default_grace_s(time_s: float | None) -> float:
+    """Return the seconds that a run may take beyond its time limit, judging included."""
+    return max(5.0, 0.1 * (time_s or 0.0))
 
 
 def late(time_s: float | None) -> float:

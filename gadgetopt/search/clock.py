@@ -40,6 +40,7 @@ class Clock:
         self._limits = limits or Limits()
         self._start, self._compiling_before_s = time.perf_counter(), compiling_s()
         self._interruptions_before = Clock._interruptions
+        self._reserved_s = 0.0
         self.phases_s: dict[str, float] = {}
 
     @staticmethod
@@ -72,7 +73,14 @@ class Clock:
             return 0.0
         if self._limits.time_s is None:
             return math.inf
-        return max(0.0, self._limits.time_s - self.elapsed_s)
+        return max(0.0, self._limits.time_s - self._reserved_s - self.elapsed_s)
+
+    def reserve(self, seconds: float) -> None:
+        """Keep the last seconds for what follows, such as the check of a long proof.
+
+        The time left ends so much sooner, whatever was kept before.
+        """
+        self._reserved_s = max(0.0, seconds)
 
     @property
     def expired(self) -> bool:

@@ -12,10 +12,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.references import resolved
+
+# numpy is imported where numbers are computed: stores and pages read this module for its names.
 
 logger: logging.Logger = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ def features_of(problem: Problem, instance: Any) -> dict[str, float]:
     """
     if problem.features is None:
         return {}
+    import numpy as np
+
     try:
         with np.errstate(all="ignore"):  # other values are left out below
             found = {name: float(value) for name, value in problem.features(instance).items()}
@@ -51,6 +53,8 @@ def described(problem: Problem) -> dict[str, str]:
 
 def variation(values: Iterable[float]) -> float:
     """Return the coefficient of variation (deviation over mean); 0 for equal or no values."""
+    import numpy as np
+
     x = np.fromiter(values, dtype=np.float64)
     mean = float(x.mean()) if x.size else 0.0
     return float(x.std()) / mean if mean else 0.0
@@ -63,6 +67,8 @@ def mean(values: Sequence[float]) -> float:
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> float:
     """Return Pearson's correlation; 0 if either does not vary."""
+    import numpy as np
+
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.size < 2:
         return 0.0

@@ -6,9 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.system.data import Instance
@@ -21,7 +19,9 @@ from gadgetopt.system.declaration import (
     Reference,
 )
 from gadgetopt.system.result import Limits, MethodOutcome
-from gadgetopt.system.training import read_arrays
+
+if TYPE_CHECKING:  # not loaded by whoever only names methods
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,8 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
     parameters = parse_assignments(assignments, method.parameters, f"method {name!r}")
     for file in method.files:
         if parameters.get(file):
+            from gadgetopt.system.training import read_arrays  # loads numpy, for policies only
+
             read_arrays(Path(parameters[file]), problem.name)
     return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
 

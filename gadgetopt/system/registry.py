@@ -38,6 +38,9 @@ def _entries() -> dict[str, EntryPoint]:
         by_name.setdefault(entry.name, []).append(entry)
     chosen = {}
     for name, found in sorted(by_name.items()):
+        if len(found) == 1:  # to learn a distribution's name its metadata is read
+            chosen[name] = found[0]
+            continue
         used, *others = sorted(
             found, key=lambda e: (_distribution(e) != "gadgetopt", _distribution(e), e.value)
         )

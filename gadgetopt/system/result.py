@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 solver_log: logging.Logger = logging.getLogger("gadgetopt.solver")
 
 
+#: The limit of a search that ended by a bound of its own, such as the most labels that it keeps.
+OWN_LIMIT = "method"
+
+
 @dataclass(frozen=True)
 class Limits:
     """Resources that a solve may use.
@@ -125,7 +129,8 @@ class MethodOutcome:
     proved : Status or None
         `INFEASIBLE` or `UNBOUNDED` if the method claims to have proved it.
     limit_hit : str or None
-        Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "interrupted".
+        Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "interrupted", or
+        `OWN_LIMIT`, which the toolkit names for an exact method that names none and leaves a gap.
     formulation : str or None
         The formulation that the bound rests on, if it is not the declared one.
     trace, phases_s, versions, notes

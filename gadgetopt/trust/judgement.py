@@ -8,11 +8,14 @@ from fractions import Fraction
 from gadgetopt.errors import failure
 from gadgetopt.numbers.text import show, show_apart
 from gadgetopt.numbers.tolerance import CLOSED_GAP, Number, closes, exceeds, is_finite, refutes
+from gadgetopt.search.alarm import TimeUp, ended_after
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Method, Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall
 from gadgetopt.system.result import (
+    OWN_LIMIT,
     Evaluation,
     Limits,
     MethodOutcome,
@@ -40,10 +43,13 @@ def judge(
     seed: int,
     time_s: float,
     reason: str | None = None,
+    *,
+    clock: Clock | None = None,
 ) -> Result:
     """Turn an outcome into a result: evaluate the solution, compare claims, decide the status.
 
-    Whatever a method says of itself, `verified` is what the check of a certificate gives here.
+    Whatever a method says of itself, `verified` is what the check of a certificate gives here. A
+    check for which the clock leaves no time is ended: the bound then stays the solver's word.
     """
     problem = document.problem
     evaluation = None
@@ -58,7 +64,7 @@ def judge(
         outcome.proved = Status(outcome.proved)  # a method may write the word
     true = evaluation.objective if evaluation is not None and evaluation.feasible else None
     if reason is None and outcome.certificate is not None:
-        reason = _rely_on_certificate(document, outcome, true)
+        reason = _rely_on_certificate(document, outcome, true, clock or Clock())
     if reason is None:
         _withdraw_rounded_bound(problem, outcome, true)
     reason = reason or _contradiction(problem, outcome, evaluation)
@@ -118,17 +124,28 @@ def relative_gap(objective: Number | None, bound: Number | None) -> float | None
 
 
 def _rely_on_certificate(
-    document: Document, outcome: MethodOutcome, objective: Number | None
+    document: Document, outcome: MethodOutcome, objective: Number | None, clock: Clock
 ) -> str | None:
     """Replace the bound by the one its certificate proves; return a reason if none.
 
     A proof about a model, or of a search, may prove less than the bound, which then stays a
-    solver's word.
+    solver's word, as it does if the check takes more time than there is.
     """
     problem, certificate = document.problem, outcome.certificate
     assert certificate is not None
+    alarm = ended_after(clock.left_s)
     try:
-        proved = certified_bound(problem, document.data, certificate)
+        with alarm:
+            proved = certified_bound(problem, document.data, certificate)
+    except TimeUp:
+        if not alarm.rang:  # of whoever judges
+            raise
+        outcome.voucher = Voucher.SOLVER
+        why = f"its check was stopped after {clock.elapsed_s:.1f} s, at the end of the run's time"
+        outcome.notes = {**outcome.notes, "proof": {"refused": why}}
+        if outcome.dual_bound is None:  # there is only what the check would have proved
+            outcome.limit_hit = outcome.limit_hit or "time_s"
+        return None
     except Exception as error:  # a method may return anything
         if isinstance(certificate, ModelProof):  # the bound stays as good as its claim
             outcome.certificate = None
@@ -268,13 +285,14 @@ def _limit_hit(
 ) -> str | None:
     """Return the limit that stopped a run; a requested gap that is still open counts as one.
 
-    Only exact methods stop there; that a heuristic's bound is so near is chance.
+    Only exact methods stop there; that a heuristic's bound is so near is chance. An exact method
+    that leaves a gap for no limit that was set ended by one of its own.
     """
     if status is Status.OPTIMAL and outcome.limit_hit in ("gap", "interrupted"):
         return None  # closed all the same
-    searched = method.kind == "exact" and status is Status.FEASIBLE
-    within = searched and gap is not None and gap <= limits.rel_gap
-    return outcome.limit_hit or ("gap" if within else None)
+    if outcome.limit_hit or method.kind != "exact" or status is not Status.FEASIBLE or gap is None:
+        return outcome.limit_hit
+    return "gap" if gap <= limits.rel_gap else OWN_LIMIT
 
 
 def _complete(

@@ -16,6 +16,13 @@ import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused, SolverError, failure
 from gadgetopt.numbers.compiling import follow_numba
+from gadgetopt.search.alarm import (
+    CHECK_PART,
+    METHOD_PART,
+    TimeUp,
+    default_grace_s,
+    ended_after,
+)
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
@@ -30,6 +37,9 @@ from gadgetopt.trust.proving import add_root_proof
 #: Seconds for making the bound of a short run exact.
 MOMENT_S = 0.1
 
+#: The phase of a run in which its result is judged, and the seconds from which on it is told.
+JUDGE, LEAST_TOLD_S = "judge", 0.05
+
 
 def solve(
     document: Document,
@@ -39,8 +49,10 @@ def solve(
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
-    The method runs in this process and must respect the limits itself; the commands `solve` and
-    `compare` run it in a separate process that enforces them.
+    The method runs in this process. If it overstays its time limit by half a grace period, it is
+    ended as by Ctrl-C, and so is the check of its certificate when more of that has passed: where
+    this is the main thread, and nothing holds it that is not Python. The commands `solve` and
+    `compare` run it in a separate process, which they end.
 
     Parameters
     ----------
@@ -92,32 +104,48 @@ class Attempt:
         Why the method did not finish.
     refused : bool
         True if the reason is that the method does not support the instance.
+    overstayed : bool
+        True if the method had to be ended, and may have left threads behind.
+    check_s : float
+        Seconds until the check of its certificate is ended.
     """
 
     outcome: MethodOutcome
     time_s: float
     reason: str | None = None
     refused: bool = False
+    overstayed: bool = False
+    check_s: float = math.inf
 
 
-def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> Attempt:
-    """Run a method; whatever it raises becomes a reason."""
+def attempt(
+    document: Document, call: MethodCall, limits: Limits, seed: int, grace_s: float | None = None
+) -> Attempt:
+    """Run a method; whatever it raises becomes a reason.
+
+    A method that goes on beyond its time limit is ended after half the grace period.
+    """
     clock = Clock()
+    grace_s = default_grace_s(limits.time_s) if grace_s is None else grace_s
+    limit_s = math.inf if limits.time_s is None else limits.time_s
+    alarm = ended_after(limit_s + METHOD_PART * grace_s)
     ctrl_c: list[int] = []
     outcome, reason, refused = MethodOutcome(), None, False
+    nothing = outcome
     try:
         rng = np.random.default_rng(seed)
-        with _noticing(ctrl_c):
+        with _noticing(ctrl_c), alarm:
             outcome = call.method.run(document.data, limits, rng, **call.parameters)
     except ModelRefused as error:
         return Attempt(outcome, 0.0, str(error), refused=True)
     except (InputError, SolverError) as error:
         reason = str(error)
     except BaseException as error:  # any failure of a method, even sys.exit, is that run's result
-        if isinstance(error, KeyboardInterrupt) and (ctrl_c or clock.interrupted):
-            outcome = MethodOutcome(limit_hit="interrupted")
-        else:
+        ended = ctrl_c or clock.interrupted or alarm.rang
+        if not (isinstance(error, KeyboardInterrupt) and ended):
             reason = failure(error)
+        elif outcome is nothing:  # else it had just returned
+            outcome = MethodOutcome(limit_hit="interrupted")
     if outcome is None or isinstance(outcome, Solution):
         outcome = MethodOutcome(solution=outcome)
     if not isinstance(outcome, MethodOutcome):
@@ -126,14 +154,18 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
         outcome = MethodOutcome()
     time_s = clock.elapsed_s
     nobody_did = not (ctrl_c or clock.interrupted or _is_own(document.problem, call.method))
-    if outcome.limit_hit == "interrupted" and nobody_did:
+    if outcome.limit_hit == "interrupted" and alarm.rang and not ctrl_c:
+        outcome.limit_hit = "time_s"
+    elif outcome.limit_hit == "interrupted" and nobody_did:
         outcome.limit_hit = None
-    if clock.interrupted and outcome.proved is None and outcome.limit_hit in (None, "time_s"):
+    stopped = clock.interrupted and not alarm.rang
+    if stopped and outcome.proved is None and outcome.limit_hit in (None, "time_s"):
         outcome.limit_hit = "interrupted"
     if outcome.further_notes is not None and reason is None:
         with contextlib.suppress(Exception, KeyboardInterrupt):  # the result stands without them
             outcome.notes = {**outcome.notes, **outcome.further_notes()}
-    return Attempt(outcome, time_s, reason, refused)
+    check_s = limit_s + CHECK_PART * grace_s - clock.elapsed_s
+    return Attempt(outcome, time_s, reason, refused, alarm.rang, check_s)
 
 
 @contextlib.contextmanager
@@ -160,10 +192,14 @@ def conclude(
     document: Document, call: MethodCall, limits: Limits, seed: int, made: Attempt
 ) -> Result:
     """Turn an attempt into a result; never fails, whatever the method returned."""
+    clock = Clock(Limits(time_s=max(0.0, made.check_s)))
     if made.reason is None:
-        add_root_proof(document, call, made.outcome)
+        with contextlib.suppress(TimeUp), ended_after(clock.left_s):
+            add_root_proof(document, call, made.outcome)
     try:
-        result = judge(document, call, made.outcome, limits, seed, made.time_s, made.reason)
+        result = judge(
+            document, call, made.outcome, limits, seed, made.time_s, made.reason, clock=clock
+        )
     except Exception as error:
         reason = f"its outcome cannot be judged: {failure(error)}"
         result = judge(document, call, MethodOutcome(), limits, seed, made.time_s, reason)
@@ -171,10 +207,15 @@ def conclude(
         result = replace(result, status=Status.NOT_APPLICABLE)
     solved, left_s = made.outcome.solved, math.inf
     if limits.time_s is not None:
-        left_s = limits.time_s - made.time_s
+        left_s = limits.time_s - made.time_s - clock.elapsed_s
     # It may take as long as the run did, or a moment.
     most_s = min(left_s, max(MOMENT_S, made.time_s))
-    return with_exact_bound(document, result, most_s, None if solved is None else solved.form)
+    form = None if solved is None else solved.form
+    with contextlib.suppress(TimeUp), ended_after(clock.left_s):
+        result = with_exact_bound(document, result, most_s, form)
+    if clock.elapsed_s >= LEAST_TOLD_S:
+        result = replace(result, phases_s={**result.phases_s, JUDGE: clock.elapsed_s})
+    return result
 
 
 def _is_own(problem: Problem, method: Method) -> bool:

@@ -35,12 +35,7 @@ TINY = {
 }
 #: Generated instances with methods that prove by a kind of certificate which those have not.
 GENERATED = {
-    "bgl_partition": [
-        ("quickstart", {}, "branch_and_cut"),
-        ("quickstart", {}, "cut_bound"),
-        ("quickstart", {"nodes": 24}, "semidefinite_bound"),
-        ("quickstart", {"nodes": 24}, "group_prices"),
-    ],
+    "bgl_partition": [("quickstart", {}, "branch_and_cut"), ("quickstart", {}, "cut_bound")],
     "forest_packing": [("star", {}, "cut_generation")],
     "adversarial_online_policy": [("predicted", {}, "minimax")],
     "sjf_bco": [("quickstart", {}, "gpu_bins")],

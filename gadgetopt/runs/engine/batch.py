@@ -7,7 +7,6 @@ import uuid
 from collections import deque
 from collections.abc import Iterator
 
-from gadgetopt.runs.engine.finish import failed_row
 from gadgetopt.runs.engine.work import Failure, Work
 from gadgetopt.runs.grid import Grid, Task
 from gadgetopt.runs.pace import run_times
@@ -172,6 +171,8 @@ class Batch:
         if isinstance(outcome, Failure):
             if outcome.limit_hit == "interrupted":
                 return None
+            from gadgetopt.runs.engine.finish import failed_row  # loads what runs methods
+
             outcome = failed_row(work, document, outcome)
         self.store.add_row(outcome, keep_finished=not self.rerun)
         if outcome["limit_hit"] != "interrupted" and work.key not in self._finished:

@@ -31,7 +31,7 @@ def run_here(work: Work, document: Document) -> Row:
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
-    made = attempt(document, call, work.limits, work.seed)
+    made = attempt(document, call, work.limits, work.seed, work.grace_s)
     row = finished_row(work, document, call, made)
     if not work.certify:
         return row

@@ -16,13 +16,8 @@ from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.engine.process_handle import Crash, SolverProcess
 from gadgetopt.runs.engine.supervisor import MOST_SPOILT, Watch, interrupt
 from gadgetopt.runs.engine.waiting import said_while_waiting
-from gadgetopt.runs.engine.work import (
-    Answer,
-    Call,
-    Failure,
-    Work,
-    default_grace_s,
-)
+from gadgetopt.runs.engine.work import Answer, Call, Failure, Work
+from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.plugins import digest_of, in_use
 from gadgetopt.system.printable import printable_line
 from gadgetopt.system.result import Limits
@@ -82,7 +77,6 @@ class Once:
         KeyboardInterrupt
             At a Ctrl-C before the method has started, and at a second one.
         """
-        from gadgetopt.runs.engine.finish import failed_row
         from gadgetopt.runs.rows import from_row
         from gadgetopt.system.files import document_text
 
@@ -103,8 +97,11 @@ class Once:
         finally:
             self.process.stop()
         self.process.silent()  # its output reaches the terminal before ours
-        row = failed_row(work, document, outcome) if isinstance(outcome, Failure) else outcome
-        return from_row(row)
+        if isinstance(outcome, Failure):
+            from gadgetopt.runs.engine.finish import failed_row  # loads what runs methods
+
+            outcome = failed_row(work, document, outcome)
+        return from_row(outcome)
 
     def _watched(self, work: Work, text: str) -> Row | Failure:
         def say(line: str) -> None:

@@ -10,8 +10,9 @@ from threading import Event
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
 from gadgetopt.runs.engine.supervisor import Watch, interrupt
-from gadgetopt.runs.engine.work import Failure, Work, default_grace_s, unproved
+from gadgetopt.runs.engine.work import Failure, Work, unproved
 from gadgetopt.runs.rows import Row, StoredRun, to_row
+from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.files import Document, document_text
 from gadgetopt.system.plugins import digest_of, in_use
 from gadgetopt.system.result import Limits

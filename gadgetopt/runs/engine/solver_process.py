@@ -1,13 +1,13 @@
 """The solver process: does one run after another for the supervisor that started it.
 
 Orders arrive on its original standard input, messages leave on its original standard output:
-("begun",) when the method starts, ("ended",) when it ends, ("solved", row) when its result is
-judged and its bound is to be proved, ("doing", step) at each step of that, ("proved", row) when a
-part of it is done, ("row", row) when all is done, ("failed", reason), ("other code", code) if its
-source code differs from that of the run, or ("not loaded", reason) if a plug-in cannot be loaded;
-and at any time ("numba", event, seconds), as `gadgetopt.numbers.compiling` tells what is done for
-inner loops. Nothing else can enter this channel: the printed output of a method is discarded; the
-end of its standard error is reported if it dies.
+("begun",) when the method starts, ("ended", overstayed) when it ends, ("solved", row) when its
+result is judged and its bound is to be proved, ("doing", step) at each step of that, ("proved",
+row) when a part of it is done, ("row", row) when all is done, ("failed", reason), ("other code",
+code) if its source code differs from that of the run, or ("not loaded", reason) if a plug-in cannot
+be loaded; and at any time ("numba", event, seconds), as `gadgetopt.numbers.compiling` tells what is
+done for inner loops. Nothing else can enter this channel: the printed output of a method is
+discarded; the end of its standard error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
 
@@ -195,8 +195,8 @@ def _solve(
     warm_up(document.problem, call.method)
     say("begun")
     with interrupts.wanted(work.grace_s):
-        made = attempt(document, call, work.limits, work.seed)
-    say("ended")
+        made = attempt(document, call, work.limits, work.seed, work.grace_s)
+    say("ended", made.overstayed)
     row = finished_row(work, document, call, made)
     return _certify(work, document, row, interrupts, say) if work.certify else row
 

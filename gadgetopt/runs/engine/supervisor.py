@@ -26,9 +26,9 @@ from gadgetopt.runs.engine.work import (
     Call,
     Failure,
     Work,
-    default_grace_s,
     unproved,
 )
+from gadgetopt.search.alarm import default_grace_s
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.compiling import Event
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 #: Seconds between two checks of a solver process.
 POLL_S = 0.05
 
-#: Seconds for importing a method and reading its instance, and for judging its result, in addition
-#: to the time limit of the run.
+#: Seconds for importing a method and reading its instance, in addition to the run's time.
 MARGIN_S = 300.0
 
 #: Seconds that a method has to return its incumbent when the whole comparison is interrupted.
@@ -206,7 +205,7 @@ class Watch:
         self.since: float = time.monotonic()
         self.elapsed: float = 0.0
         self.asked: str | None = None  # the limit because of which the method was asked to stop
-        self.late: bool = False  # True if the method was stopped, before its bound was proved
+        self.late: bool = False  # True if the method had to be ended, before its bound was proved
         self.until: float = math.inf  # when it has to have stopped, on the clock of the run
         self.give_up_at: float | None = None  # the same at Ctrl-C, on the wall's clock
         self.kept: Row | None = None  # the row of a run whose bound is being proved
@@ -254,8 +253,8 @@ class Watch:
                     self.phase, self.since = "solve", now
                 case ("numba", event, spent_s):
                     self._at_numba(event, spent_s, now)
-                case ("ended",):
-                    self.phase, self.since = "judge", now
+                case ("ended", overstayed):
+                    self.phase, self.late = "judge", bool(overstayed)
                 case ("solved", row):
                     if self.give_up_at is not None:  # before there was a proof to search for
                         self.spent, why = True, "interrupted before the search for a proof"
@@ -358,15 +357,14 @@ class Watch:
         time_s, grace_s = self.work.limits.time_s, self.work.grace_s
         if time_s is None:
             return None
-        if self.phase != "solve":
-            if seconds <= time_s + grace_s + MARGIN_S:
-                return None
-            what = {"start": "did not start", "judge": "had no judged result"}
-            return Failure(f"{what[self.phase]} within {seconds:.0f} s")
-        if seconds > time_s + grace_s and self._ask("time_s", grace_s, seconds):
-            reason = f"ignored its time limit of {time_s:g} s; stopped after {seconds:.3g} s"
-            return Failure(reason, "time_s", seconds)
-        return None
+        if self.phase == "start":
+            late = seconds > time_s + grace_s + MARGIN_S
+            return Failure(f"did not start within {seconds:.0f} s") if late else None
+        if seconds <= time_s + grace_s:
+            return None
+        judging = self.phase == "judge"
+        what = "was not judged within its limit" if judging else "ignored its time limit"
+        return Failure(f"{what} of {time_s:g} s; stopped after {seconds:.3g} s", "time_s", seconds)
 
     def _look_at_proof(self, seconds: float, kept: Row) -> Failure | None:
         """End a search for a proof within its grace period; the first half is for its own end."""

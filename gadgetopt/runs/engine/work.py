@@ -12,7 +12,6 @@ from typing import IO, TYPE_CHECKING, Any
 from gadgetopt import __version__
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits
-from gadgetopt.trust.proving import notes_with
 
 if TYPE_CHECKING:
     from gadgetopt.runs.rows import Row
@@ -35,8 +34,8 @@ class Work:
     session : str
         Identifies the comparison, which may be interrupted as a whole.
     grace_s : float
-        Seconds after the time limit until the method is interrupted, and from then until it is
-        stopped.
+        Seconds beyond the time limit until the run is stopped; the method is interrupted after half
+        of them (`gadgetopt.search.alarm`).
     code : str or None
         The code that is to make the run, see `gadgetopt.runs.code`; None to skip the check.
     plugins : str
@@ -118,13 +117,10 @@ class Answer:
     error: InputError | ModelRefused | None = None
 
 
-def default_grace_s(time_s: float | None) -> float:
-    """Return the seconds that a method may take beyond its time limit."""
-    return max(5.0, 0.1 * (time_s or 0.0))
-
-
 def unproved(row: Row, reason: str) -> Row:
     """Return a row whose search for a proof was stopped, with the reason in its notes."""
+    from gadgetopt.trust.proving import notes_with  # loads what describes systems
+
     notes = notes_with(json.loads(row["notes"]), {"ended": reason})
     return {**row, "notes": json.dumps(notes)}
 

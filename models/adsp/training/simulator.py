@@ -130,7 +130,44 @@ def simulate(
     rule = rule_of(instance, policy)
     momentum = policy.momentum if isinstance(policy, Rate) else 0.0
     factor = policy.lr_factor if isinstance(policy, Rate) else 1.0
-    return _Simulation(instance, rule, momentum, factor, keep_log).run(horizon, over)
+    run = _Simulation(instance, rule, momentum, factor, keep_log).run(horizon, over)
+    if not run.stopped:
+        _simulated.note(instance, policy, run.time_s if run.converged else before or math.inf)
+    return run
+
+
+def converges_before(instance: AdspTrainingInstance, policy: Policy, time: Fraction) -> bool:
+    """Return True if training under a policy has converged before a time.
+
+    What this process has simulated of the instance already is not simulated again.
+    """
+    if _simulated.not_before(instance, policy) >= time:
+        return False
+    run = simulate(instance, policy, before=time)
+    return run.converged and run.time_s < time
+
+
+class _Simulated:
+    """The times before which policies have not converged, of the last instance simulated."""
+
+    def __init__(self) -> None:
+        self._instance: AdspTrainingInstance | None = None
+        self._times: dict[Policy, Fraction | float] = {}
+
+    def note(
+        self, instance: AdspTrainingInstance, policy: Policy, not_before: Fraction | float
+    ) -> None:
+        """Keep what a simulation that was not cut short has shown."""
+        if self._instance is not instance:
+            self._instance, self._times = instance, {}
+        self._times[policy] = max(not_before, self._times.get(policy, 0))
+
+    def not_before(self, instance: AdspTrainingInstance, policy: Policy) -> Fraction | float:
+        """Return a time before which a policy has not converged; 0 if nothing is known."""
+        return self._times.get(policy, 0) if self._instance is instance else 0
+
+
+_simulated = _Simulated()
 
 
 def rule_of(instance: AdspTrainingInstance, policy: Policy) -> Rule:

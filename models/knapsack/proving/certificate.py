@@ -28,6 +28,7 @@ from gadgetopt.numbers.exact import check_prices, common_denominator
 from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.pieces.knapsack.proofs import exhaustion
 from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices, largest_profit
+from gadgetopt.search.checked import checked_once
 
 from ..instance import KnapsackInstance
 from ..multipliers import (
@@ -47,6 +48,7 @@ class TableTooLarge(ValueError):
     """The dynamic program of a surrogate bound takes too long or has numbers of too many digits."""
 
 
+@checked_once
 def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) -> Fraction | None:
     """Return the bound that the multipliers prove, without a solver.
 

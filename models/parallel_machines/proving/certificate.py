@@ -21,6 +21,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
 
 from ..counting import (
@@ -94,6 +95,7 @@ class ParallelMachinesCertificate(Certificate):
     attainable: bool = False
 
 
+@checked_once
 def check_bound(
     instance: ParallelMachinesInstance, certificate: ParallelMachinesCertificate
 ) -> int | None:

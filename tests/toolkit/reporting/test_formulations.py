@@ -82,9 +82,9 @@ def test_command_prints_a_table(capsys):
 
 
 def test_command_goes_on_after_a_model_that_takes_too_long(capsys, monkeypatch):
-    from gadgetopt.runs.engine import work
+    from gadgetopt.search import alarm
 
-    monkeypatch.setattr(work, "default_grace_s", lambda _: 0.0)
+    monkeypatch.setattr(alarm, "default_grace_s", lambda _: 0.0)
     code, out, _ = run(
         capsys, "formulations", INSTANCE, "--formulation", "gdp_hull", "--time-limit", "0.01",
         "--json",

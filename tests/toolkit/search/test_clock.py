@@ -104,3 +104,16 @@ def test_methods_have_no_clock_of_their_own(root):
             text = path.read_text(encoding="utf-8")
             assert "perf_counter" not in text, f"{path}: use gadgetopt.search.clock.Clock"
             assert "monotonic()" not in text, f"{path}: use gadgetopt.search.clock.Clock"
+
+
+def test_what_is_kept_for_later_is_not_left(wait):
+    clock = Clock(Limits(time_s=10))
+    clock.reserve(4)
+    assert clock.left_s == clock.limits().time_s == 6
+    clock.reserve(1)
+    assert clock.left_s == 9, "it takes the place of what was kept before"
+    wait(9)
+    assert clock.expired
+    assert clock.limit_hit == "time_s"
+    clock.reserve(0)
+    assert clock.left_s == 1

@@ -21,8 +21,12 @@ def ended(limits=WIDE, kind="exact", **claims):
 
 def test_an_open_gap_that_was_asked_for_is_the_limit():
     assert ended(solution=BEST, dual_bound=5) == (Status.FEASIBLE, "gap")
-    assert ended(Limits(), solution=BEST, dual_bound=5) == (Status.FEASIBLE, None)
-    assert ended(Limits(rel_gap=0.2), solution=BEST, dual_bound=6) == (Status.FEASIBLE, None)
+
+
+def test_an_open_gap_that_no_limit_explains_is_the_method_s_own_doing():
+    assert ended(Limits(), solution=BEST, dual_bound=5) == (Status.FEASIBLE, "method")
+    assert ended(Limits(rel_gap=0.2), solution=BEST, dual_bound=6) == (Status.FEASIBLE, "method")
+    assert ended(Limits(), "heuristic", solution=BEST, dual_bound=5) == (Status.FEASIBLE, None)
 
 
 def test_what_is_closed_is_optimal_whatever_gap_was_asked_for():

@@ -38,12 +38,18 @@ from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.data import Certificate
+from gadgetopt.system.result import OWN_LIMIT
 
 #: Seconds of CP-SAT for a plan, in turns over all plans that are left.
 TURNS_S = (2.0, 10.0, 60.0, 1e9)
 #: Cutoffs of enumeration, as multiples of the least bound. On published profiles, 4x4 GPUs, each
 #: percent more holds three to ten times as many plans.
 RUNGS = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, *LADDER[6:])
+#: Seconds of the check of a certificate for each of the search, which goes through the same plans:
+#: 0.3 to 1 on instances of the papers' size, 1 on measured profiles; and the part of the time left
+#: that a search gets, so that its check still fits.
+CHECK_TIMES = 1.0
+BEFORE_CHECK_PART = 1 / (1 + CHECK_TIMES)
 #: Blocks that branch and bound may look at for all plans, about 20 microseconds each; one plan may
 #: take half of what is left.
 MOST_WORK = 200_000
@@ -99,6 +105,11 @@ class ExactPlans:
     part: float = 1.0
     #: All plans with a smaller head-load-tail bound are among the leaves.
     _frontier_s: Fraction = Fraction(0)
+    #: Seconds that the check of the certificate takes, about.
+    _check_s: float = 0.0
+    _out_of_time: bool = False
+    #: Seconds that are left of the search's time when that of this run is over.
+    _after_s: float = 0.0
     #: Blocks that branch and bound may still look at.
     _work_left: int = MOST_WORK
 
@@ -107,11 +118,16 @@ class ExactPlans:
 
     def run(self) -> None:
         """Find the least makespan, or what time allows."""
+        if self.part < 1:
+            self._after_s = (1 - self.part) * self.search.clock.left_s
         self.clock = Clock(self.search.clock.limits(self.part))
         phase = self.search.clock.phase
         with phase("least bound"):
             space = PlanSpace(self.instance)
-            least = space.least_bound(self.clock, self._cutoff(space))
+            began_s = self.clock.elapsed_s
+            before_check = Clock(self.clock.limits(BEFORE_CHECK_PART))
+            least = space.least_bound(before_check, self._cutoff(space))
+            self._leave_time_to_check(self.clock.elapsed_s - began_s, before_check)
         if least.ticks >= NEVER:
             self.search.infeasible = True
             return
@@ -126,7 +142,15 @@ class ExactPlans:
         with phase("schedules"):
             self._scheduled(leaves)
         if not self._over:
-            self.search.limit_hit = "memory_mb"  # more labels than a search keeps
+            # Otherwise there were more labels than a search keeps.
+            self.search.limit_hit = "time_s" if self._out_of_time else OWN_LIMIT
+
+    def _leave_time_to_check(self, searched_s: float, clock: Clock) -> None:
+        """Keep time for the check of the certificate after some more seconds of search."""
+        self._out_of_time = clock.expired
+        self._check_s += CHECK_TIMES * searched_s
+        self.clock.reserve(self._check_s - self._after_s)
+        self.search.clock.reserve(self._check_s)
 
     @property
     def _over(self) -> bool:
@@ -159,7 +183,10 @@ class ExactPlans:
         for factor in (*RUNGS, None):
             cutoff = self._cutoff(space)
             rung = cutoff if factor is None else min(cutoff, int(least * factor) + 1)
-            found = space.search(rung, self.clock, dominance=False, enough=cutoff)
+            began_s = self.clock.elapsed_s
+            before_check = Clock(self.clock.limits(BEFORE_CHECK_PART))
+            found = space.search(rung, before_check, dominance=False, enough=cutoff)
+            self._leave_time_to_check(self.clock.elapsed_s - began_s, before_check)
             first_left = self._bounded(space, found.plans, leaves)
             if not found.complete:
                 break

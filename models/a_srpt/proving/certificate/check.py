@@ -25,6 +25,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
 
 from ...instance import (
@@ -175,6 +176,7 @@ class ASrptCertificate(Certificate):
     attainable: bool = False
 
 
+@checked_once
 def check_bound(instance: ASrptInstance, certificate: ASrptCertificate) -> Fraction:
     """Return the lower bound, in weighted ticks, that a certificate proves.
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from gadgetopt.search.checked import checked_once
+
 from ...subproblems.offline import largest
 from ...subproblems.responses import best_response
 from ..instance import (
@@ -25,6 +27,7 @@ from ..instance import (
 )
 
 
+@checked_once
 def check_bound(
     instance: AdversarialOnlinePolicyInstance, certificate: AdversarialOnlinePolicyCertificate
 ) -> Fraction | None:

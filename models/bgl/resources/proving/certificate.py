@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ..instance import ResourcesInstance
@@ -40,6 +41,7 @@ class ResourcesCertificate(Certificate):
     proof: Annotated[Threshold | Continuous, Field(discriminator="kind")]
 
 
+@checked_once
 def check_bound(instance: ResourcesInstance, certificate: ResourcesCertificate) -> Fraction | None:
     """Return the lower bound in seconds that a certificate proves; None if it proves none."""
     proof = certificate.proof

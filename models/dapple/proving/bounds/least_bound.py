@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.pieces.pipeline.all_plans.exact_plans import BEFORE_CHECK_PART
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
@@ -16,7 +17,7 @@ from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome
 
 from ...algorithms.schedules import scheduled
 from ...instance import (
@@ -59,7 +60,8 @@ def least_bound(instance: DappleInstance, limits: Limits) -> MethodOutcome:
     with clock.phase("labels"):
         space = PlanSpace(instance)
         cutoff = space.ticks_above(Fraction(search.value)) if search.best else NEVER
-        least = space.least_bound(clock, cutoff)
+        before_check = Clock(clock.limits(BEFORE_CHECK_PART))
+        least = space.least_bound(before_check, cutoff)
     with clock.phase("schedules"):
         for found in least.plans:
             _offer(instance, search, found.plan)
@@ -69,7 +71,7 @@ def least_bound(instance: DappleInstance, limits: Limits) -> MethodOutcome:
     if least.complete:  # the gap that is left is no limit's doing
         outcome.limit_hit = None
     elif outcome.limit_hit is None and not search.closed:
-        outcome.limit_hit = "memory_mb"
+        outcome.limit_hit = "time_s" if before_check.expired else OWN_LIMIT
     return outcome
 
 

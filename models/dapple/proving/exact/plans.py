@@ -80,6 +80,8 @@ def exact_plans(
         if not (search.closed or search.clock.expired):
             with search.clock.phase("planner"):
                 _offer_planners(instance, search)
+        if not search.closed and search.limit_hit is None:
+            search.limit_hit = "time_s"  # of the search's part
     solution = None
     if search.best is not None:
         plan, schedule = search.best

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from gadgetopt.search.checked import checked_once
+
 from ...instance import (
     Bottleneck,
     CutFamily,
@@ -23,6 +25,7 @@ from .cuts import cut_family_bound, partition_bound
 from .restricted_trees import bottleneck_bound, equal_trees_bound, shallow_prices_bound
 
 
+@checked_once
 def check_bound(
     instance: ForestPackingInstance, certificate: ForestPackingCertificate
 ) -> Fraction | None:

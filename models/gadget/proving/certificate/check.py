@@ -32,6 +32,7 @@ from gadgetopt.numbers.exact import (
     double_above,
 )
 from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ...instance import GadgetInstance
@@ -126,6 +127,7 @@ class _Counted:
     gains: list[int]
 
 
+@checked_once
 def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> float:
     """Return the bound that a certificate proves, rounded up, without a solver.
 

@@ -23,6 +23,7 @@ from pydantic import Field
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import check_prices, common_denominator, double_above
 from gadgetopt.proofs.files import unpacked
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, NonNegativeInt, Rational
 
 from ...instance import PdOrsInstance
@@ -57,6 +58,7 @@ class PdOrsCertificate(Certificate):
     tree: str | None = None
 
 
+@checked_once
 def check_bound(instance: PdOrsInstance, certificate: PdOrsCertificate) -> float:
     """Return D(p), or what the tree proves if that is less, rounded up, without a solver.
 

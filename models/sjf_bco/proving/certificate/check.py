@@ -21,6 +21,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, PositiveInt
 
 from ...energetic import area, energetic_bound, longest_job
@@ -107,6 +108,7 @@ class SjfBcoCertificate(Certificate):
         return self
 
 
+@checked_once
 def check_bound(instance: SjfBcoInstance, certificate: SjfBcoCertificate) -> int | None:
     """Return the bound that a certificate proves; None if its prices prove none.
 

@@ -27,6 +27,7 @@ from pydantic_core import PydanticKnownError
 
 from gadgetopt.numbers.exact import check_prices, common_denominator, dot, double_above, rationals
 from gadgetopt.pieces.knapsack.proofs.exhaustion import largest_profit
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, PositiveInt, Rational
 
 from ...instance import SmdInstance
@@ -82,6 +83,7 @@ class SmdCertificate(Certificate):
         return self
 
 
+@checked_once
 def check_bound(instance: SmdInstance, certificate: SmdCertificate) -> float:
     """Return the bound of the prices, rounded up, without a solver.
 

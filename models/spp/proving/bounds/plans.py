@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gadgetopt.pieces.pipeline.all_plans.exact_plans import BEFORE_CHECK_PART
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.pieces.pipeline.shop import shop_of
@@ -46,12 +47,12 @@ def plan_bound(instance: SppInstance, limits: Limits) -> MethodOutcome:
         known = spp(instance, clock.limits(0.5))
     with clock.phase("search"):
         space = PlanSpace(instance)
-        limit = known.claimed_objective
+        limit, before_check = known.claimed_objective, Clock(clock.limits(BEFORE_CHECK_PART))
         # One tick above the makespan, so that SPP's plan is found again if it has the least bound.
         found = (
-            space.least_bound(clock)
+            space.least_bound(before_check)
             if limit is None
-            else space.least_bound(clock, space.ticks_above(limit) + 1)  # type: ignore[arg-type]
+            else space.least_bound(before_check, space.ticks_above(limit) + 1)  # type: ignore[arg-type]
         )
     bound_s = found.ticks * space.tick_s
     infeasible = found.complete and not found.plans and limit is None

@@ -15,12 +15,13 @@ from gadgetopt.reporting.tables import ratios
 from gadgetopt.runs.comparison import compare
 from gadgetopt.runs.engine import supervisor
 from gadgetopt.runs.engine.client import BUNDLE_MOST, Engine
-from gadgetopt.runs.engine.work import Work, default_grace_s
+from gadgetopt.runs.engine.work import Work
 from gadgetopt.runs.grid import grid
 from gadgetopt.runs.pace import Pace, duration, expected, in_words
 from gadgetopt.runs.progress import Lines, to_do, told
 from gadgetopt.runs.store import Store
 from gadgetopt.runs.tally import Tally
+from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.files import read
 from gadgetopt.system.result import Limits
 

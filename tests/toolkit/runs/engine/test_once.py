@@ -18,8 +18,8 @@ def pile(piles):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Make `solve` wait a fraction of a second, not five, beyond the time limit."""
-    monkeypatch.setattr("gadgetopt.runs.engine.once.default_grace_s", lambda _: 0.3)
+    """Make `solve` wait a second and a half, not five, beyond the time limit."""
+    monkeypatch.setattr("gadgetopt.runs.engine.once.default_grace_s", lambda _: 1.5)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_a_healthy_batch_finishes_right_and_every_bad_run_is_recorded_with_its_r
 ):
     folder, store = piles(1), tmp_path / "runs.sqlite"
     mixed = [name for pair in itertools.zip_longest(RECORDED, HEALTHY * 5) for name in pair if name]
-    compare([folder], mixed, limits=LIMITS, seeds=3, grace_s=0.5, store=store)
+    compare([folder], mixed, limits=LIMITS, seeds=3, grace_s=1.5, store=store)
     with Store(store, create=False) as kept:
         runs = kept.runs()
     healthy = [run for run in runs if run.result.method in HEALTHY]

@@ -131,11 +131,13 @@ def sleeps(pile, limits, rng):
 
 def sleeps_deaf(pile, limits, rng):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
     time.sleep(1000)
 
 
 def sleeps_on_the_lock(pile, limits, rng):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
     ctypes.PyDLL(None).sleep(1000)  # does not let go of the interpreter
 
 

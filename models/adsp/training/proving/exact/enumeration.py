@@ -19,8 +19,8 @@ from ..certificate import AdspTrainingCertificate
 def all_policies_simulated(instance: AdspTrainingInstance, limits: Limits) -> MethodOutcome:
     """Simulates every policy, each until it converges or another was sooner.
 
-    Its time is the optimum; the certificate's check simulates all policies again. If no policy
-    converges by the horizon, the instance is infeasible.
+    Its time is the optimum; the certificate's check simulates all policies again, in another
+    process. If no policy converges by the horizon, the instance is infeasible.
     """
     outcome = outcome_of(all_policies(instance), instance, limits)
     if outcome.limit_hit is None:

@@ -25,6 +25,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gadgetopt.numbers.exact import ceiling, check_prices, common_denominator
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 from ...instance import CacheInstance
@@ -67,6 +68,7 @@ class CacheCertificate(Certificate):
     proof: Annotated[Proof, Field(discriminator="kind")]
 
 
+@checked_once
 def check_bound(instance: CacheInstance, certificate: CacheCertificate) -> int | None:
     """Return the lower bound that a certificate proves; None if it proves none.
 

@@ -13,7 +13,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, Status
+from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
 from ...formulations import joint, retention
@@ -179,7 +179,7 @@ class _Search(Search[CacheSolution]):
                     self._prove_reloads(excluded, checked)
                     check_s = CHECK_TIMES * (self.clock.elapsed_s - began_s) if checked else 0.0
         except OutOfTimeError:
-            self.limit_hit = "time_s" if clock.expired else "memory_mb"
+            self.limit_hit = "time_s" if clock.expired else OWN_LIMIT
 
     def _limits_before_check(self, check_s: float) -> Limits:
         """Return limits that leave time to check the last bound."""
@@ -254,7 +254,7 @@ class _Search(Search[CacheSolution]):
             model = retention.build(given)
         except ModelRefused as refusal:
             self.notes["refused"] = str(refusal)
-            self.limit_hit = "memory_mb"
+            self.limit_hit = OWN_LIMIT
             return None
         solved = solve_model(model, "highs", self.clock.limits(), seed=seed_of(self.rng))
         self.versions.update(solved.versions)

@@ -30,6 +30,7 @@ from pydantic import Field
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.proofs.files import unpacked
 from gadgetopt.proofs.tree_kernel import proved
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ....subproblems.cluster import forced_comm_s
@@ -83,6 +84,7 @@ class PlacementCertificate(Certificate):
     proof: Annotated[Alone | Prices | Closing, Field(discriminator="kind")]
 
 
+@checked_once
 def check_bound(instance: PlacementInstance, certificate: PlacementCertificate) -> Fraction | None:
     """Return the lower bound in seconds that a certificate proves.
 

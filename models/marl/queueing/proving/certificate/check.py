@@ -16,6 +16,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
+from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, NonNegativeInt
 
 from ....subproblems.cluster import forced_comm_s
@@ -44,6 +45,7 @@ class QueueingCertificate(Certificate):
     slots: NonNegativeInt = 0
 
 
+@checked_once
 def check_bound(instance: QueueingInstance, certificate: QueueingCertificate) -> Fraction | None:
     """Return the lower bound in seconds that a certificate proves.
 
