@@ -49,7 +49,24 @@ def compiled(loop: Callable[P, R]) -> Callable[P, R]:
         function: Callable[P, R] = numba.njit(cache=True, **options)(loop)
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
         function = numba.njit(**options)(loop)
+    if COMPILED:
+        _widen_constants(function)
     return function
+
+
+def _widen_constants(function: Any) -> None:
+    """Have calls with constants use the machine code for any numbers of their type.
+
+    Within loops numba takes each constant for a type of its own: `add(x, 0)` and `add(x, 1)` would
+    be compiled one by one, with all that is called from there.
+    """
+    typed: Callable[..., Any] = function.get_call_template
+
+    def typed_by_kind(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        wide = numba.core.types.unliteral
+        return typed(tuple(map(wide, arguments)), {k: wide(x) for k, x in named.items()})
+
+    function.get_call_template = typed_by_kind
 
 
 def part_of_loops(function: Callable[P, R]) -> Callable[P, R]:

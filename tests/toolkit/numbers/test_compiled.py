@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from gadgetopt.numbers.compiled import COMPILED, compiled, slow_note
 
@@ -20,6 +21,27 @@ def total_of_squares(values: np.ndarray) -> int:
 def test_a_compiled_loop_gives_the_value_of_the_plain_one() -> None:
     values = np.arange(1000, dtype=np.int64)
     assert total_of_squares(values) == sum(k * k for k in range(1000))
+
+
+@compiled
+def add(values: np.ndarray, index: int, amount: int) -> None:
+    values[index] += amount
+
+
+@compiled
+def add_constants(values: np.ndarray) -> None:
+    add(values, 0, 1)
+    add(values, 1, -2)
+    for index in range(len(values)):
+        add(values, index, index)
+
+
+@pytest.mark.skipif(not COMPILED, reason="loops are not compiled here")
+def test_a_loop_is_compiled_once_for_all_constants() -> None:
+    values = np.zeros(3)
+    add_constants(values)
+    assert values.tolist() == [1, -1, 2]
+    assert len(add.signatures) == 1  # type: ignore[attr-defined]
 
 
 def test_the_note_tells_of_loops_that_are_not_compiled() -> None:

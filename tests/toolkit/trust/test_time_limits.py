@@ -3,10 +3,12 @@
 import dataclasses
 import signal
 import time
+from threading import Event
 
 import pytest
 from toy import BEST, DOCUMENT, TOY, method
 
+from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.system.data import Certificate
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
@@ -67,6 +69,23 @@ def test_a_method_that_is_ended_may_hand_back_its_incumbent():
     made, result = ended(keeps_its_incumbent)
     assert made.overstayed
     assert (result.status, result.objective, result.limit_hit) == (Status.FEASIBLE, 4, "time_s")
+
+
+def waits_for_a_deaf_solver(instance, limits, rng):
+    done = Event()
+    try:
+        run_interruptibly(done.wait, lambda: None)
+    except KeyboardInterrupt:
+        return MethodOutcome(solution=BEST, limit_hit="interrupted")
+    finally:
+        done.set()
+
+
+def test_a_solver_that_does_not_heed_its_limit_is_left_behind(monkeypatch):
+    monkeypatch.setattr("gadgetopt.search.alarm.AGAIN_S", 0.1)
+    made, result = ended(waits_for_a_deaf_solver)
+    assert made.overstayed
+    assert (result.status, result.limit_hit) == (Status.FEASIBLE, "time_s")
 
 
 def test_a_method_that_heeds_its_limit_is_not_ended():
