@@ -6,7 +6,7 @@ numbers the enumeration refuses.
 
 Whether enumeration can finish is judged by the number of sets of options whose losses together are
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets of
-single items it does not finish (our own rule; the page's measurements are why). Their search then
+single items it does not finish (our own rule; the page links what was measured). Their search then
 takes half of the time: when four populations have brought nothing, packings near the relaxation are
 gone through (`deviations`). The other half is for the bound, by enumeration. If more than
 :math:`10^9` sets lose no more than a quarter of the gap, the search ends when four populations have
