@@ -38,8 +38,7 @@ def normal(terms: Iterable[tuple[int, int]], degree: int) -> Constraint:
     for a, literal in terms:
         if literal < 0:
             degree -= a  # a * ~x = a - a * x
-        signed = a if literal > 0 else -a
-        total[abs(literal)] = total.get(abs(literal), 0) + signed
+        total[abs(literal)] = total.get(abs(literal), 0) + (a if literal > 0 else -a)
     degree -= sum(a for a in total.values() if a < 0)
     return {(v if a > 0 else -v): abs(a) for v, a in total.items() if a}, degree
 
@@ -166,8 +165,7 @@ class Proof:
             elif word[0] in "x~":
                 value = {self._old(word): 1}, 0
             else:
-                terms, degree = self.known[int(word)]
-                value = dict(terms), degree
+                value = dict(self.known[int(word)][0]), self.known[int(word)][1]
             stack.append(value)
             if len(stack) > DEEPEST:
                 raise ValueError("a stack that no honest proof needs")
