@@ -16,7 +16,7 @@ Every figure on this site names the study or the script that printed it. A speed
 to another program in the same run, on the same machine. Both are in the folder ``benchmarks`` of
 the repository. A :doc:`study <studies>` runs by ``gadgetopt compare`` and ends with its table; a
 script measures what a study cannot, and prints its tables when it is called as its text says. What
-was measured stands on the systems' pages under "What we measured".
+was measured stands on the systems' "Measurements" pages.
 
 """
 

@@ -1,7 +1,7 @@
 """Annealing of gangs on nested blocks of GPUs, for sizes and capacities in powers of two.
 
-A heuristic that is not in the paper (reconstructed); `subproblems/blocks.py` has the states,
-`subproblems/block_annealing.py` the moves.
+A heuristic that is not in the paper (reconstructed); `blocks.py` has the states,
+`block_annealing.py` the moves.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .blocks import (
 
 
 class Cooling(NamedTuple):
-    """Settings of a run; `subproblems/block_annealing.py` says what they do."""
+    """Settings of a run; `block_annealing.py` says what they do."""
 
     exponent: float
     hot: float

@@ -1,6 +1,6 @@
 """Annealing of start order, placement and delay, for few jobs on a small cluster.
 
-A heuristic that is not in the paper (reconstructed); `subproblems/order_loops.py` has the states,
+A heuristic that is not in the paper (reconstructed); `order_loops.py` has the states,
 the moves and how a state becomes a schedule.
 """
 

@@ -1,6 +1,6 @@
 """Combinatorial lower bounds on the makespan, as methods.
 
-The paper has no lower bounds (all reconstructed). `certificate.py` has the formulas;
+The paper has no lower bounds (all reconstructed). `energetic.py` has the formulas;
 `class_bound.py` adds the scarcity of large servers.
 """
 

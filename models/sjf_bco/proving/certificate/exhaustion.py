@@ -25,7 +25,7 @@ a start under (S) can follow, to any instant before it. A state is left
 
 Of equal servers the first get most of a job, and of identical jobs the first starts no later. The
 check runs in Python on integers, compares states in full, and shares nothing with the compiled
-search (`subproblems/chronological.py`) but the tables of prices.
+search (`exact/chronological.py`) but the tables of prices.
 """
 
 from __future__ import annotations

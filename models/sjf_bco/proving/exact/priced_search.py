@@ -2,7 +2,7 @@
 
 A method of ours (reconstructed), and a rung of the ladder. The configuration LP gives a bound and
 prices (`bounds/mode_lp.py`), and annealing towards the bound a schedule, soon or hardly ever. From
-the bound on, the search (`subproblems/chronological.py`) decides whether a schedule ends within M
+the bound on, the search (`chronological.py`) decides whether a schedule ends within M
 slots; each "no" raises the bound by a slot, and the first "yes" is optimal. A search that takes
 longer waits for more annealing, once. Then the check of `exhaustion.py` goes
 through the last "no" again, if the search took at most `CHECKED_NODES` states for it; then the
