@@ -1,4 +1,4 @@
-"""Regression of slowdowns from who else is on a server (reconstructed, section 5).
+"""Regression of slowdowns from who else is on a server (reconstructed).
 
 A sample is a victim's type, how many neighbours of each type it has, and its relative slowdown.
 `ridge` fits the additive law, a table; `Perceptron` a network with one hidden layer, which also

@@ -1,4 +1,4 @@
-"""A learned policy places a batch (reconstructed, section 5)."""
+"""A learned policy places a batch (reconstructed)."""
 
 from __future__ import annotations
 

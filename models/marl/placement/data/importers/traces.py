@@ -1,7 +1,7 @@
 """Batches of jobs as in a trace: Philly and Muri.
 
 A trace tells how many GPUs a job has and how long it ran; Muri's also its network, iterations and
-their time. Everything else is drawn (section 8 of the page, reconstructed):
+their time. Everything else is drawn (reconstructed):
 
 1. Kept are jobs of at least a minute that fit the empty cluster. Jobs are drawn at random until the
    GPUs times the load are taken; one that no longer fits is passed over.

@@ -1,4 +1,4 @@
-r"""Advantage actor-critic after cloning, for several agents (reconstructed, section 5).
+r"""Advantage actor-critic after cloning, for several agents (reconstructed).
 
 An episode places a random batch, task by task. Before decision d let :math:`c^a_d` be what the jobs
 of agent a take longer than alone, in units of the mean time alone. The reward of agent a is
@@ -7,7 +7,7 @@ of agent a take longer than alone, in units of the mean time alone. The reward o
     r^a_d = (c^a_d - c^a_{d+1}) + \lambda \frac1A \sum_b (c^b_d - c^b_{d+1}),
 
 whose sum is what the batch takes longer: a batch has no intervals in which progress could be
-counted, so the objective itself stands in for the progress of section 5. Agents share the network;
+counted, so the objective itself stands in for the progress of jobs. Agents share the network;
 a central critic sees all servers.
 """
 

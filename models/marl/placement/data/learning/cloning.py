@@ -1,4 +1,4 @@
-"""Cloning: the network learns the decisions of optimal placements (reconstructed, section 5).
+"""Cloning: the network learns the decisions of optimal placements (reconstructed).
 
 The first rounds solve small batches to optimality; each later round is one epoch over all their
 decisions, with the loss -log of the probability of what is right.

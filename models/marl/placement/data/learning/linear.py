@@ -1,4 +1,4 @@
-"""A linear score learned from optimal placements, without torch (reconstructed, section 5).
+"""A linear score learned from optimal placements, without torch (reconstructed).
 
 Multinomial logistic regression over the choices of each decision: the loss is -log of the
 probability of what is right, plus a small ridge; every round does some gradient steps on all
