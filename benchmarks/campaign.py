@@ -50,6 +50,8 @@ from gadgetopt.system.result import Limits
 #: A method that takes a seed, so that every instance has as many runs as are wanted.
 SYSTEM, METHOD = "parallel_machines", "local_search"
 INSTANCES = 100
+#: Scheduler and workers speak to nobody but this machine.
+LOCAL = ("--host", "127.0.0.1")
 COLUMNS = (
     "s of a run",
     "workers",
@@ -108,13 +110,15 @@ def cluster(workers: int, environment: dict[str, str]) -> Iterator[tuple[str, in
             return process.pid
 
         scheduler = start(
-            "dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(told)
+            "dask_scheduler", *LOCAL, "--port", "0", "--no-dashboard", "--scheduler-file", str(told)
         )
         while not told.exists():
             time.sleep(0.1)
         address = json.loads(told.read_text())["address"]
         threads = ("--nthreads", str(workers), "--memory-limit", "0", "--no-nanny")
-        start("dask_worker", address, *threads, "--no-dashboard", "--local-directory", folder)
+        start(
+            "dask_worker", address, *LOCAL, *threads, "--no-dashboard", "--local-directory", folder
+        )
         yield address, scheduler
 
 

@@ -22,7 +22,7 @@ one by one into the same store.
 
 Run `python benchmarks/defaults.py [SYSTEM[:PRESET] ...] [--count 20] [--time-limit 3] [--workers 2]
 [--store defaults.sqlite]`, where every worker needs a core of its own. `--report` makes the tables
-from the store alone, and `--page docs/defaults.md` writes them into the page.
+from the store alone, and `--page docs/measurements/defaults.md` writes them into the page.
 """
 
 from __future__ import annotations
