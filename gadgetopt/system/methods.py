@@ -290,7 +290,9 @@ def _typed(text: str, default: Any, what: str) -> Any:
         value = tuple(value)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if isinstance(default, str) and not isinstance(value, str):
+    if isinstance(default, str) and isinstance(value, list):
+        value = text.strip()[1:-1].replace(" ", "")  # [4,4,8] is the list 4,4,8
+    elif isinstance(default, str) and not isinstance(value, str):
         value = text
     if type(value) is not type(default):
         raise InputError(f"{what}: {text!r} is not of the type of its default, {default!r}")

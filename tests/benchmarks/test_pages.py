@@ -93,3 +93,21 @@ def test_a_script_says_first_what_no_study_measures(script):
     if "__main__" in text:  # the others are imported by one
         second = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[1]
         assert re.match(r"No study \w+ .+\.$", second.replace("\n", " "))
+
+
+#: Bytes of a page that is read at once. A system's page takes ten minutes, a family's twenty.
+MOST_BYTES = {
+    "README.md": 7_168,
+    "docs/proofs.md": 3_072,
+    "docs/defaults.md": 3_072,
+    "models/README.md": 5_120,
+    "models/bgl/README.md": 20_480,
+}
+MOST_OF_A_SYSTEM = 15_360
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_a_page_is_as_long_as_its_reader_has_time(page):
+    name = page.relative_to(ROOT).as_posix()
+    most = MOST_BYTES.get(name, MOST_OF_A_SYSTEM if name.startswith("models/") else None)
+    assert most is None or len(page.read_bytes()) <= most, f"{name}: {len(page.read_bytes())} bytes"

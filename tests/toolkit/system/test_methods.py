@@ -6,7 +6,7 @@ import pytest
 from toy import TOY
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.methods import find_method, knows, select
+from gadgetopt.system.methods import find_method, knows, parse_assignments, select
 
 NOW = TOY.methods[0].name
 RENAMED = replace(
@@ -44,3 +44,9 @@ def test_a_method_there_is_cannot_have_been_renamed():
         replace(TOY, renamed={NOW: "plain@highs"})
     with pytest.raises(InputError, match=f"removed: '{NOW}' is a method"):
         replace(TOY, removed={NOW: "plain@highs"})
+
+
+@pytest.mark.parametrize("text", ["4,4,8", "[4,4,8]", "[4, 4, 8]"])
+def test_a_list_in_brackets_is_the_list_without_them(text):
+    assert parse_assignments([f"gpus={text}"], {"gpus": "paper"}, "x") == {"gpus": "4,4,8"}
+    assert parse_assignments([f"gpus={text}"], {"gpus": (1,)}, "x") == {"gpus": (4, 4, 8)}

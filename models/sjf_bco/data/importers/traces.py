@@ -131,7 +131,7 @@ class Options(BaseModel):
         except (TypeError, ValueError):
             capacities = ()
         if not capacities or min(capacities) < 1:
-            raise ValueError("expected 'paper' or positive integers such as 8,8,8")
+            raise ValueError("expected 'paper' or positive integers such as [8,8,8]")
         return capacities
 
     @property
