@@ -15,6 +15,7 @@ from gadgetopt.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gadgetopt.reporting.summary.choice import Choice
     from gadgetopt.reporting.summary.cross_table import CrossTable
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.study import StudyTable
@@ -50,6 +51,21 @@ def summary(
             metavar="NAME,...",
         ),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Exactly these columns of a table, Markdown or LaTeX: solved, median, worst, "
+            "theorem, time, ...",
+            metavar="NAME,...",
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file of names in print: its tables systems, methods and columns.",
+            metavar="FILE.toml",
+        ),
+    ] = None,
     intervals: Annotated[
         bool,
         typer.Option(
@@ -78,6 +94,7 @@ def summary(
     from gadgetopt.reporting import tables
     from gadgetopt.reporting.summary import chosen
     from gadgetopt.reporting.summary import documents as made
+    from gadgetopt.reporting.summary.choice import Choice, Names, checked_columns, read_names
     from gadgetopt.reporting.summary.cross_table import checked_cells, needs_traces
 
     form = "json" if as_json else form
@@ -93,6 +110,11 @@ def summary(
             "--intervals: is for --format csv and json; in a table, "
             "--cells time_interval,integral_interval"
         )
+    if (columns or names) and (form in ("csv", "json") or cells is not None):
+        raise InputError("--columns, --names: are for a table, Markdown or LaTeX without --cells")
+    choice = Choice(
+        checked_columns(_names(columns)), Names() if names is None else read_names(names)
+    )
     check_outputs(out, read=store)
     store, described = _of_study(store)
     if profile is not None:
@@ -109,9 +131,10 @@ def summary(
     found = tables.ratios(store, traces=intervals or needs_traces(measures))
     table = chosen(found, _names(systems), only, _names(instances))
     if form == "table":
-        _print(table, rows, measures)
+        _print(table, rows, measures, choice)
     else:
-        text = _text(table, rows, measures if across else (), form, (out or store).stem, intervals)
+        stem = (out or store).stem
+        text = _text(table, rows, measures if across else (), form, stem, intervals, choice)
         _write(text, out)
 
 
@@ -158,7 +181,7 @@ def _of_study(path: Path) -> tuple[Path, StudyTable | None]:
     return Path(study.store), study.table
 
 
-def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str]) -> None:
+def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str], choice: Choice) -> None:
     from gadgetopt.reporting.sentences import headline, rows_of
     from gadgetopt.reporting.summary import summarize
     from gadgetopt.reporting.summary.cross_table import cross_tables
@@ -175,7 +198,7 @@ def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str]) -> N
         return
     rows, groups = rows_of(frame), [spec.partition(":")[0] for spec in by]
     if rows:
-        printed, meaning = methods_table(rows, groups, screen.width)
+        printed, meaning = methods_table(rows, groups, screen.width, choice)
         screen.print(printed)
         screen.print(meaning, style="dim", highlight=False)
 
@@ -187,6 +210,7 @@ def _text(
     form: str,
     label: str,
     intervals: bool,
+    choice: Choice,
 ) -> str:
     """Return a summary in a format for files."""
     import numpy as np
@@ -203,7 +227,9 @@ def _text(
     if form in ("csv", "json"):
         keys = list(frame.columns)
         return tables.render(made.plain(rows), "csv" if form == "csv" else "json", None, keys) or ""
-    return made.markdown(rows, groups) if form == "markdown" else made.latex(rows, groups, label)
+    if form == "markdown":
+        return made.markdown(rows, groups, choice)
+    return made.latex(rows, groups, label, choice)
 
 
 def _write(text: str, out: Path | None) -> None:

@@ -129,11 +129,11 @@ _EXPENDABLE = (
     "optimal",
     "solved",
     "ties",
-    "theorem",
     "certified",
     "instances",
     "wins",
     "time",
+    "theorem",
 )
 
 

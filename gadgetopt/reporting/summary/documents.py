@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Literal
 
 from gadgetopt.reporting.cells import counted
 from gadgetopt.reporting.sentences import Row
+from gadgetopt.reporting.summary.choice import Choice, Names
 from gadgetopt.reporting.summary.columns import (
     Column,
     columns_of,
@@ -36,22 +38,29 @@ def plain(rows: Sequence[Row]) -> list[Row]:
 # -- Markdown --------------------------------------------------------------------------------------
 
 
-def markdown(rows: Sequence[Row], by: Sequence[str]) -> str:
+def markdown(rows: Sequence[Row], by: Sequence[str], choice: Choice | None = None) -> str:
     """Return a table of GitHub's Markdown for each system, and one legend."""
-    columns = columns_of(rows, by)
+    choice = choice or Choice()
+    names = choice.names
+    columns = choice.of(columns_of(rows, by))
     heads = ["method", *map(spoken, by), *(" ".join(c.head) for c in columns)]
     rule = ["---", *(["---:"] * (len(heads) - 1))]
     out = []
     for system, own in titled(rows):
-        out += [f"**{escaped(system)}**, {counted(instances_of(own, by), 'instance')}", ""]
+        title = escaped(names.systems.get(system, system))
+        out += [f"**{title}**, {counted(instances_of(own, by), 'instance')}", ""]
         body = [
-            [f"`{row['method']}`", *(escaped(value(row[n])) for n in by)]
+            [_named(row["method"], names), *(escaped(value(row[n])) for n in by)]
             + [escaped(c.text(row)) for c in columns]
             for row in own
         ]
         out += [f"| {' | '.join(cells)} |" for cells in (heads, rule, *body)]
         out.append("")
     return "\n".join([*out, escaped(legend(columns, rows)), ""])
+
+
+def _named(method: str, names: Names) -> str:
+    return escaped(names.methods[method]) if method in names.methods else f"`{method}`"
 
 
 def escaped(text: str) -> str:
@@ -89,11 +98,11 @@ _LATEX = {
 }
 
 
-def latex(rows: Sequence[Row], by: Sequence[str], label: str) -> str:
+def latex(rows: Sequence[Row], by: Sequence[str], label: str, choice: Choice | None = None) -> str:
     r"""Return a table environment that is as wide as the text.
 
     It needs the packages booktabs and tabularx. Columns that do not fit are left out and named in a
-    comment.
+    comment, unless they were asked for.
 
     Parameters
     ----------
@@ -103,24 +112,27 @@ def latex(rows: Sequence[Row], by: Sequence[str], label: str) -> str:
         Its columns of the instances.
     label : str
         For references: `\ref{tab:LABEL}`.
+    choice : Choice, optional
+        Columns and names.
     """
-    said = columns_of(rows, by)
+    choice = choice or Choice()
+    in_print = choice.names
+    said = choice.of(columns_of(rows, by))
     groups = [
         _APART_PT + max(map(points, [spoken(n), *(value(row[n]) for row in rows)])) for n in by
     ]
     chunks = [c for row in rows for c in re.split(f"(?<={_SEPARATORS})", row["method"])]
     names = max(_NAMES_PT, _QUAD_PT + _CODE_PT * max(map(len, chunks), default=0))
-    columns = fitting(said, rows, TEXT_WIDTH_PT - names - sum(groups), _broad(rows))
+    room = TEXT_WIDTH_PT - names - sum(groups)
+    columns = said if choice.columns else fitting(said, rows, room, _broad(rows))
     systems = titled(rows)
-    heads = [["method", *map(spoken, by), *(c.head[0] for c in columns)]]
-    if any(len(c.head) > 1 for c in columns):
-        heads.append([""] * (1 + len(by)) + [c.head[1] if len(c.head) > 1 else "" for c in columns])
     width = 1 + len(by) + len(columns)
     body: list[str] = []
     for k, (system, own) in enumerate(systems):
         if k:
             body.append(r"\midrule")
-        title = f"{code(system)}, {counted(instances_of(own, by), 'instance')}"
+        of = counted(instances_of(own, by), "instance")
+        title = f"{_printed(system, in_print.systems)}, {of}"
         body.append(rf"\multicolumn{{{width}}}{{@{{}}l}}{{{title}}} \\")
         last: tuple[str, ...] | None = None
         for row in own:
@@ -129,7 +141,8 @@ def latex(rows: Sequence[Row], by: Sequence[str], label: str) -> str:
                 body.append(r"\addlinespace")
             shown = group if group != last else ("",) * len(by)
             cells = [*map(escape, shown), *(_cell(c.text(row)) for c in columns)]
-            body.append(rf"\quad {' & '.join([code(row['method']), *cells])} \\")
+            method = _printed(row["method"], in_print.methods)
+            body.append(rf"\quad {' & '.join([method, *cells])} \\")
             last = group
     left_out = [" ".join(c.head) for c in said if c not in columns]
     lines = [
@@ -137,12 +150,12 @@ def latex(rows: Sequence[Row], by: Sequence[str], label: str) -> str:
         *([f"% too wide: {', '.join(left_out)}"] if left_out else []),
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{2.5pt}",
-        rf"\caption{{{_caption(systems, columns, rows)}}}",
+        rf"\caption{{{_caption(systems, columns, rows, in_print)}}}",
         rf"\label{{tab:{re.sub(r'[^A-Za-z0-9:-]+', '-', label)}}}",
         rf"\begin{{tabularx}}{{\textwidth}}{{@{{}}>{{\raggedright\arraybackslash}}X"
         rf"{'r' * (width - 1)}@{{}}}}",
         r"\toprule",
-        *(rf"{' & '.join(map(escape, head))} \\" for head in heads),
+        *_heads(["method", *map(spoken, by)], columns),
         r"\midrule",
         *body,
         r"\bottomrule",
@@ -151,6 +164,31 @@ def latex(rows: Sequence[Row], by: Sequence[str], label: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _heads(first: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    """Return the heads in one line or two; neighbours with the same first line share it."""
+    shared = [
+        (head, len(list(own))) for head, own in groupby(columns, key=lambda column: column.head[0])
+    ]
+    upper, rules, at = [*map(escape, first)], [], len(first) + 1
+    for head, count in shared:
+        text = escape(head)
+        upper.append(text if count == 1 else rf"\multicolumn{{{count}}}{{c}}{{{text}}}")
+        if count > 1:
+            rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
+        at += count
+    lines = [rf"{' & '.join(upper)} \\", *rules]
+    if any(len(column.head) > 1 for column in columns):
+        lower = [""] * len(first) + [
+            escape(column.head[1]) if len(column.head) > 1 else "" for column in columns
+        ]
+        lines.append(rf"{' & '.join(lower)} \\")
+    return lines
+
+
+def _printed(name: str, names: Mapping[str, str]) -> str:
+    return escape(names[name]) if name in names else code(name)
 
 
 def points(text: str) -> float:
@@ -165,9 +203,12 @@ def _broad(rows: Sequence[Row]) -> Callable[[Column], float]:
 
 
 def _caption(
-    systems: Sequence[tuple[str, list[Row]]], columns: Sequence[Column], rows: Sequence[Row]
+    systems: Sequence[tuple[str, list[Row]]],
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    in_print: Names,
 ) -> str:
-    names = ", ".join(code(system) for system, _ in systems[:3])
+    names = ", ".join(_printed(system, in_print.systems) for system, _ in systems[:3])
     more = f" and {len(systems) - 3} more systems" if len(systems) > 3 else ""
     meaning = escape(legend(columns, rows)).replace("..", "--")
     return f"Summary of {names}{more}. {meaning}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gadgetopt.reporting.cells import counted, gap, guarantee, ratio, share
 from gadgetopt.reporting.sentences import Row, closing, leading
+from gadgetopt.reporting.summary.choice import Choice
 from gadgetopt.reporting.summary.columns import (
     Column,
     columns_of,
@@ -28,7 +29,9 @@ _APART = 2
 _LONGEST_NAME = 32
 
 
-def methods_table(rows: Sequence[Row], by: Sequence[str], width: int) -> tuple[Table, str]:
+def methods_table(
+    rows: Sequence[Row], by: Sequence[str], width: int, choice: Choice | None = None
+) -> tuple[Table, str]:
     """Return the table of methods that fits a width, and its legend.
 
     Parameters
@@ -39,17 +42,30 @@ def methods_table(rows: Sequence[Row], by: Sequence[str], width: int) -> tuple[T
         Its columns of the instances.
     width : int
         Characters of the terminal.
+    choice : Choice, optional
+        Columns and names.
     """
     from rich.markup import escape
+
+    choice = choice or Choice()
+    in_print = choice.names
+
+    def named(row: Row) -> str:
+        return in_print.methods.get(row["method"], row["method"])
 
     def broad(column: Column) -> int:
         return _APART + max(map(len, [*column.head, *map(column.text, rows)]))
 
-    titles = {s: f"{s}, {counted(instances_of(own, by), 'instance')}" for s, own in titled(rows)}
-    names = min(_LONGEST_NAME, 2 + max(len(row["method"]) for row in rows))
+    titles = {
+        s: f"{in_print.systems.get(s, s)}, {counted(instances_of(own, by), 'instance')}"
+        for s, own in titled(rows)
+    }
+    names = min(_LONGEST_NAME, 2 + max(len(named(row)) for row in rows))
     names = max(names, *map(len, titles.values()))
     groups = [max(len(spoken(n)), *(len(value(row[n])) for row in rows)) + _APART for n in by]
-    columns = fitting(columns_of(rows, by), rows, width - names - sum(groups), broad)
+    columns = choice.of(columns_of(rows, by))
+    if not choice.columns:
+        columns = fitting(columns, rows, width - names - sum(groups), broad)
     out = _grid()
     out.add_column("method", overflow="fold", min_width=names, max_width=names)
     for name in by:
@@ -67,7 +83,7 @@ def methods_table(rows: Sequence[Row], by: Sequence[str], width: int) -> tuple[T
             shown = group if group != last else ("",) * len(by)
             style = "bold red" if row["errors"] or row["refuted_proven"] else None
             cells = [column.text(row) for column in columns]
-            out.add_row(f"  {escape(row['method'])}", *map(escape, shown), *cells, style=style)
+            out.add_row(f"  {escape(named(row))}", *map(escape, shown), *cells, style=style)
             last = group
     return out, legend(columns, rows)
 

@@ -9,11 +9,17 @@ import re
 
 COMMANDS = {
     "addlinespace", "allowbreak", "arraybackslash", "begin", "bottomrule", "caption", "centering",
-    "end", "footnotesize", "label", "midrule", "multicolumn", "quad", "raggedright", "setlength",
+    "cmidrule", "end", "footnotesize", "label", "midrule", "multicolumn", "quad", "raggedright",
+    "setlength",
     "tabcolsep", "textbackslash", "textasciitilde", "textasciicircum", "texttt", "textwidth",
     "toprule",
 }  # fmt: skip
-PACKAGES = {"toprule": "booktabs", "addlinespace": "booktabs", "tabularx": "tabularx"}
+PACKAGES = {
+    "toprule": "booktabs",
+    "cmidrule": "booktabs",
+    "addlinespace": "booktabs",
+    "tabularx": "tabularx",
+}
 
 #: Computer Modern at 8 pt, in points, from its font metrics; letters by class.
 DIGIT, CODE = 4.25, 4.25
@@ -58,12 +64,20 @@ def _check_table(text):
     for line in lines:
         if re.fullmatch(r"\\(toprule|midrule|bottomrule|addlinespace)", line):
             continue
+        rule = re.fullmatch(r"\\cmidrule\(lr\)\{(\d+)-(\d+)\}", line)
+        if rule:
+            assert 1 < int(rule[1]) < int(rule[2]) <= count
+            continue
         assert line.endswith(r" \\"), line
         spanning = re.fullmatch(r"\\multicolumn\{(\d+)\}\{@\{\}l\}\{(.*)\} \\\\", line)
         if spanning:
             assert int(spanning[1]) == count
             continue
-        cells = re.split(r"(?<!\\)&", line.removesuffix(r"\\"))
+        cells = [
+            part
+            for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\"))
+            for part in _parts(cell.strip())
+        ]
         assert len(cells) == count, f"{len(cells)} cells of {count}: {line}"
         rows.append([cell.strip() for cell in cells])
     widths = [max(map(points, column)) for column in list(zip(*rows, strict=True))[1:]]
@@ -71,6 +85,16 @@ def _check_table(text):
     first_column = 8.0 + max(map(points, words))
     total = first_column + sum(widths) + 2 * 2.5 * len(widths)
     assert total <= 345.0, f"about {total:.0f} pt wide, which is more than the text"
+
+
+def _parts(cell):
+    """Return a cell, or as many as a head spans, with its text in equal parts."""
+    spanning = re.fullmatch(r"\\multicolumn\{(\d+)\}\{c\}\{(.*)\}", cell)
+    if not spanning:
+        return [cell]
+    count = int(spanning[1])
+    assert count > 1
+    return [spanning[2][k::count] for k in range(count)]
 
 
 def points(cell):

@@ -11,6 +11,7 @@ import pytest
 
 from gadgetopt.reporting.sentences import rows_of
 from gadgetopt.reporting.summary import summarize
+from gadgetopt.reporting.summary.columns import columns_of, fitting
 from gadgetopt.reporting.summary.documents import escape, latex, markdown, plain
 from gadgetopt.reporting.summary.groups import INTERVALS, MEASURES
 from gadgetopt.trust.theorems import Promise
@@ -137,6 +138,57 @@ def test_the_command_writes_latex_and_markdown_to_a_file(cli, store, tmp_path):
     assert "`sjf_bco`" not in text
 
 
+def test_columns_and_names_in_print_are_chosen(cli, store, tmp_path):
+    names = tmp_path / "names.toml"
+    names.write_text(
+        '[systems]\nsjf_bco = "SJF-BCO"\n[methods]\nfirst_fit = "First fit (50 %)"\n'
+        '[columns]\ntime = "seconds"\n'
+    )
+    wanted = ("--columns", "theorem,worst,median,time", "--names", names)
+    code, text, _ = cli("summary", store, "--format", "latex", *wanted)
+    assert code == 0
+    check(text)
+    assert "% too wide" not in text
+    assert "& theorem & \\multicolumn{2}{c}{ratio} & seconds \\\\" in text
+    assert "\\cmidrule(lr){3-4}" in text
+    assert "\\quad First fit (50 \\%) &" in text
+    assert "\\caption{Summary of SJF-BCO." in text
+    code, text, _ = cli("summary", store, "--format", "markdown", *wanted)
+    assert code == 0
+    assert "| method | theorem med., worst | ratio worst | ratio median | seconds |" in text
+    assert "| First fit (50 %) |" in text
+    printed = cli("summary", store, *wanted)[1]
+    assert "First fit (50 %)" in printed
+    assert "solved" not in printed
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("[methods", "not TOML: "),
+        ("[method]\na = 'b'", "method: expected the tables systems, methods, columns"),
+        ("[methods]\na = 1", "methods.a: 1: expected a text"),
+        ("[columns]\nmost = 'b'", "columns.most: expected one of instances, runs"),
+    ],
+)
+def test_a_wrong_file_of_names_is_one_line(cli, store, tmp_path, written, message):
+    names = tmp_path / "names.toml"
+    names.write_text(written)
+    code, _, err = cli("summary", store, "--names", names)
+    assert code == 2
+    assert err.startswith(f"gadgetopt: {names}: {message}")
+    assert err.count("\n") == 1
+
+
+def test_the_theorem_is_the_last_column_to_leave():
+    runs = [result("i", "own", "approximation", 2, 2)]
+    rows = rows_of(summarize(table(runs, [Promise("T", "1", "proven", 3)])))
+    columns = columns_of(rows, ())
+    for width in range(200):
+        kept = {c.key for c in fitting(columns, rows, width, lambda column: 10)}
+        assert "theorem" in kept or not kept & {"time", "wins", "certified", "solved"}
+
+
 def test_the_table_begins_with_a_sentence(cli, store):
     code, out, _ = cli("summary", store)
     assert code == 0
@@ -160,6 +212,9 @@ def test_the_table_begins_with_a_sentence(cli, store):
         (("--by", "size_jobs:x"), "--by: 'size_jobs:x': 'x' is not a positive number of groups"),
         (("--methods", "nobody"), "--methods: 'nobody' fits none of first_fit, ladder, sjf_bco"),
         (("--systems", "smd"), "--systems: 'smd' fits none of sjf_bco"),
+        (("--columns", "median,most"), "--columns: 'most' is not one of instances, runs, errors"),
+        (("--columns", "median", "--cells", "mean"), "--columns, --names: are for a table, Mark"),
+        (("--names", "none.toml"), "none.toml: cannot be read: "),
     ],
 )
 def test_wrong_options_are_one_line(cli, store, given, message):
