@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ..subproblems.graph import FORBIDDEN
 from .reduction import Reduction
@@ -83,7 +85,8 @@ def improve(
 
     Nodes wait in a queue. The labels of a node and of up to `ring` of its neighbours at a time are
     chosen anew, the best of all; where one changed, the nodes within two steps wait again. Each
-    node is visited at most as often as there are nodes.
+    node is visited at most as often as there are nodes. Fewer neighbours are chosen together where
+    their joint labels would not fit into a table of `MOST_CELLS` (ours).
 
     Parameters
     ----------
@@ -102,13 +105,36 @@ def improve(
         o = queue.popleft()
         waiting.discard(o)
         around = list(graph.edges[o])
-        for at in range(0, max(len(around), 1), max(ring, 1)):
-            part = [o, *(around[at : at + ring] if ring else [])]
+        for part in _parts(graph, o, around, ring):
+            if expired():
+                break
             if _choose_anew(graph, labels, part):
                 near = {o, *around, *(w for v in around for w in graph.edges[v])}
                 queue.extend(sorted(near - waiting))
                 waiting |= near
     return labels
+
+
+def _parts(graph: Reduction, o: int, around: Sequence[int], ring: int) -> Iterator[list[int]]:
+    """Yield a node with up to `ring` of its neighbours at a time."""
+    at = 0
+    while at < max(len(around) if ring else 0, 1):
+        part = [o, *around[at : at + ring]]
+        while len(part) > 2 and _largest_table(graph, part) > MOST_CELLS:
+            part.pop()
+        yield part
+        at += max(len(part) - 1, 1)
+
+
+def _largest_table(graph: Reduction, nodes: Sequence[int]) -> int:
+    """Return the entries of the largest table of `_cheapest`."""
+    tables = [{u, v} for k, u in enumerate(nodes) for v in nodes[k + 1 :] if v in graph.edges[u]]
+    largest = 0
+    for o in reversed(nodes):
+        joint = {o}.union(*(ends for ends in tables if o in ends))
+        largest = max(largest, prod(len(graph.costs[v]) for v in joint))
+        tables = [ends for ends in tables if o not in ends] + [joint - {o}]
+    return largest
 
 
 def _choose_anew(graph: Reduction, labels: dict[int, int], nodes: Sequence[int]) -> bool:

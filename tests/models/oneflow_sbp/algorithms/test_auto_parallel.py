@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.models.oneflow_sbp.algorithms import neighbourhood
 from gadgetopt.models.oneflow_sbp.algorithms.auto_parallel import auto_parallel
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.algorithms.neighbourhood import feasible_start, improve
@@ -201,3 +202,25 @@ def test_other_constants_are_those_of_the_search():
 def test_a_former_spelling_says_what_it_is_called_now(former, now):
     with pytest.raises(InputError, match=f"is now the method '{now}'"):
         find_method(problem("oneflow_sbp"), former)
+
+
+def test_neighbours_are_chosen_in_parts_whose_tables_fit(monkeypatch):
+    graph = Reduction(random_graph(np.random.default_rng(3), nodes=7, edges=18))
+    o = max(graph.edges, key=lambda v: len(graph.edges[v]))
+    around = list(graph.edges[o])
+    assert len(next(neighbourhood._parts(graph, o, around, 3))) == 4
+    for most in (1, 8, 64, 512):
+        monkeypatch.setattr(neighbourhood, "MOST_CELLS", most)
+        parts = list(neighbourhood._parts(graph, o, around, 3))
+        assert [v for part in parts for v in part[1:]] == around
+        for part in parts:
+            assert part[0] == o
+            assert len(part) == 2 or neighbourhood._largest_table(graph, part) <= most
+    assert list(neighbourhood._parts(graph, o, around, 0)) == [[o]]
+
+
+def test_wide_merged_nodes_do_not_fill_the_memory():
+    instance = presets.mixture_of_experts(np.random.default_rng(98))
+    outcome = auto_parallel_tuned(instance, Limits(time_s=60))
+    assert outcome.limit_hit is None
+    assert value(instance, outcome) <= value(instance, compiler_greedy(instance))
