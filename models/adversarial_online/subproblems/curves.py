@@ -11,7 +11,7 @@ The inverse of a curve says up to which utilisation a value buys, its *limit*. W
 k times the growth of the fractional utilisation, :math:`y \leftarrow \max(y, \min(y + 1/k, w))`
 with the limit w of her value. `one_seed_lottery` is that policy on a grid, as a lottery.
 
-All of section 4 is standard theory, re-derived (reconstructed).
+All of it is standard theory, re-derived (reconstructed).
 """
 
 from __future__ import annotations

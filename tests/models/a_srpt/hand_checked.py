@@ -1,4 +1,4 @@
-"""The dossier's instances H1 to H4, and random instances for cross-checks."""
+"""The instances H1 to H4, checked by hand, and random instances for cross-checks."""
 
 from fractions import Fraction
 

@@ -34,7 +34,7 @@ def instance_of(gpus_per_server, jobs, gradient=0, intra=10, nic=2):
     )
 
 
-#: H3 of the dossier: one job of all four GPUs, then two small ones.
+#: H3: one job of all four GPUs, then two small ones.
 H3 = instance_of((2, 2), [(0, 4, 4, 1), (1, 1, 2, 1), (1, 2, 2, 1)])
 
 

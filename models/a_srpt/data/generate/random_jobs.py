@@ -1,4 +1,4 @@
-r"""Random job types, jobs and clusters (section 8.2 of the dossier; all of it reconstructed).
+r"""Random job types, jobs and clusters (all of it reconstructed).
 
 Stages, replicas, model sizes and activations are drawn from short lists, compute times and stage
 shares uniformly, iterations log-uniformly. Releases are uniform over a span in which the jobs, each
@@ -28,7 +28,7 @@ INTRA_GBYTES_PER_S = Fraction(75, 2)
 NIC_GBYTES_PER_S = Fraction(25, 2)
 
 #: Stages of a job, replicas of a stage, parameters, activations, microbatches of an iteration, and
-#: bytes of a parameter: section 8.2 of the dossier (reconstructed).
+#: bytes of a parameter (reconstructed).
 _STAGES = (1, 1, 2, 2, 3, 4)
 _REPLICAS = (1, 2, 4)
 _PARAMETERS = (60e6, 140e6, 340e6, 1500e6)

@@ -1,7 +1,6 @@
 """Importers of cluster traces: Philly, Muri, Alibaba 2020 and 2023, Helios.
 
-Jobs of a window of the trace run on a cluster of equal servers. Section 8.4 of the dossier, all
-reconstructed:
+Jobs of a window of the trace run on a cluster of equal servers. All of it is reconstructed:
 
 1. Kept are jobs that ended well, on a whole number of GPUs up to a limit, for at least a minute.
 2. A job's network is that of the trace, else one chosen by its recurrence key (`group`, else user

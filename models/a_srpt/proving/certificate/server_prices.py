@@ -10,7 +10,7 @@ A job occupies on every server that it uses a *part*, some number q of its GPUs.
     P_k(\pi(t)) = \max \Big\{ \sum_q n_q \pi_{kq}(t) : \sum_q q\, n_q \le c_k,
                   n \in \mathbb{Z}_+ \Big\}.
 
-**Theorem** (reconstructed; the open extension of the dossier's section 11, proved here). For every
+**Theorem** (ours, proved here). For every
 schedule of (F)
 
 .. math::

@@ -26,7 +26,7 @@ from ..subproblems.outcome import (
 )
 
 
-@method(kind="online", reference="section 4 (reconstructed)")
+@method(kind="online", reference="standard theory (reconstructed)")
 def one_seed(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     r"""The exponential price shifted by one seed: 1 + ln theta for every k.
 
@@ -62,7 +62,7 @@ def one_seed(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     return outcome_of_draws(instance, draws)
 
 
-@method(kind="online", reference="section 4 (reconstructed)")
+@method(kind="online", reference="standard theory (reconstructed)")
 def random_static(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     r"""One price, drawn once: 1 + ln theta for every k.
 

@@ -15,7 +15,7 @@ from ..instance import AdversarialOnlineRunInstance
 from ..subproblems.outcome import outcome_of_tables
 
 
-@method(kind="online", reference="section 4, standard theory (reconstructed)")
+@method(kind="online", reference="standard theory (reconstructed)")
 def exponential(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     r"""The exponential price with its flat part, 1 + ln theta for infinitesimal units.
 
@@ -30,7 +30,7 @@ def exponential(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     )
 
 
-@method(kind="online", reference="section 4 (reconstructed)")
+@method(kind="online", reference="standard theory (reconstructed)")
 def finite_k(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     """The optimal deterministic table of k units.
 

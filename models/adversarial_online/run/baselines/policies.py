@@ -12,7 +12,7 @@ from ..instance import AdversarialOnlineRunInstance
 from ..subproblems.outcome import outcome_of_tables
 
 
-@method(kind="baseline", reference="section 4 (reconstructed)")
+@method(kind="baseline", reference="standard theory (reconstructed)")
 def greedy(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     r"""Accept whatever fits: the price L.
 
@@ -21,7 +21,7 @@ def greedy(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     return outcome_of_tables(instance, [[instance.value_min] * c for c in instance.capacity])
 
 
-@method(kind="baseline", reference="section 4 (reconstructed)")
+@method(kind="baseline", reference="standard theory (reconstructed)")
 def fixed_price(
     instance: AdversarialOnlineRunInstance,
     *,
@@ -43,7 +43,7 @@ def fixed_price(
     return outcome_of_tables(instance, [[price] * c for c in instance.capacity])
 
 
-@method(kind="baseline", reference="section 4 (reconstructed)")
+@method(kind="baseline", reference="standard theory (reconstructed)")
 def exp_plain(instance: AdversarialOnlineRunInstance) -> MethodOutcome:
     r"""The price L theta^y, without a flat part.
 

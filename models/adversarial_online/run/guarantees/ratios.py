@@ -51,7 +51,7 @@ def do_not_fall(instance: AdversarialOnlineRunInstance, _parameters: Parameters)
 
 @guarantee(
     statement="OPT <= theta ALG",
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("greedy",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -63,14 +63,14 @@ def greedy(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> F
 @guarantee(
     name="1 + ln theta",
     statement="OPT <= (1 + ln theta) E[ALG], for every k",
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("one_seed",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
 @guarantee(
     name="random static price",
     statement="OPT <= (1 + ln theta) E[ALG], for every k",
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("random_static",),
     assumptions={
         "one resource, of which each request demands one unit": of_units,
@@ -85,7 +85,7 @@ def exponential(instance: AdversarialOnlineRunInstance, _parameters: Parameters)
 @guarantee(
     name="finite k",
     statement="OPT <= alpha_k ALG, the least ratio of a deterministic table of k units",
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("finite_k",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -114,7 +114,7 @@ def shares(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> F
     statement=(
         "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
     ),
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("exponential",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -130,7 +130,7 @@ def exponential_table(
     statement=(
         "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
     ),
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("exp_plain",),
     assumptions={"one resource, of which each request demands one unit": of_units},
 )
@@ -152,7 +152,7 @@ def _of_curve(
     statement=(
         "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
     ),
-    reference="section 4 (reconstructed)",
+    reference="standard theory (reconstructed)",
     methods=("posted",),
     assumptions={
         "one resource, of which each request demands one unit": of_units,

@@ -151,7 +151,7 @@ def test_lemma_3_holds_in_a_thousand_random_runs():
         run_and_check(seed)
 
 
-def test_h3_has_the_guide_of_the_dossier():
+def test_h3_has_the_guide_checked_by_hand():
     # J2 runs 4-6, J3 6-10 and J1 0-4, 10-22 on the virtual machine; A-SRPT starts them then.
     guide = guide_of(H3, [job.num_iterations for job in H3.jobs], DEFAULTS)
     assert guide.completion == (22, 6, 10)

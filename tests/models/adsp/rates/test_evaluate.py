@@ -1,4 +1,4 @@
-"""The evaluator: dossier's numbers to the digit, and every violation by name."""
+"""The evaluator: numbers checked by hand to the digit, and every violation by name."""
 
 from fractions import Fraction
 

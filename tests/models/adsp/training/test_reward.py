@@ -25,7 +25,7 @@ def test_a_curve_is_recovered(alpha, beta, c, h, start):
         assert 1 / (curve.alpha * (start + k * h) + curve.a2) + curve.a3 == pytest.approx(loss)
 
 
-def test_the_dossiers_curve_is_recovered():
+def test_a_known_curve_is_recovered():
     losses = tuple(1 / (0.02 * t + 0.5) + 0.3 for t in (0, 30, 60))
     curve = fit(0, 30, losses)
     assert (curve.alpha, curve.a2, curve.a3) == pytest.approx((0.02, 0.5, 0.3))

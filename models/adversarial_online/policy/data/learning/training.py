@@ -1,4 +1,4 @@
-r"""The networks of section 6 and their training: a seller and an adversary (reconstructed).
+r"""The networks and their training: a seller and an adversary (reconstructed).
 
 * The seller's network sees the share of the units that is left and the largest value so far, and
   answers with chances of M = J + 1 posted prices, the levels and "none". A buyer of value v gets a

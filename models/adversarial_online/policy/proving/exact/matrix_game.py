@@ -139,7 +139,7 @@ class LotteryProgram:
 
 @method(
     kind="approximation",
-    reference="section 5.4 of the notes, reconstructed",
+    reference="standard theory (reconstructed)",
     formulation="matrix_game",
     backend="highs",
 )

@@ -14,7 +14,9 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ...instance import AdversarialOnlineRunCertificate, AdversarialOnlineRunInstance
 
 
-@method(kind="relaxation", reference="section 3 (reconstructed)", formulation="hindsight_prices")
+@method(
+    kind="relaxation", reference="standard theory (reconstructed)", formulation="hindsight_prices"
+)
 def hindsight_prices(instance: AdversarialOnlineRunInstance, limits: Limits) -> MethodOutcome:
     """The prices that prove most: by sorting, or duals of the linear relaxation."""
     clock = Clock(limits)

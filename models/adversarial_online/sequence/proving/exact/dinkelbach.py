@@ -62,7 +62,7 @@ def dinkelbach_highs(instance: AdversarialOnlineSequenceInstance, limits: Limits
 
 @method(
     kind="exact",
-    reference="section 5.3 of the notes, reconstructed",
+    reference="Dinkelbach 1967 (reconstructed)",
     formulation="resources",
     backend="highs",
 )

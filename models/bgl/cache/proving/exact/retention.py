@@ -16,7 +16,7 @@ from ..bounds.boundary_prices import kept_and_priced
 from ..certificate.check import BoundaryPrices, CacheCertificate, miss_cost
 
 
-@method(kind="exact", reference="section 4.1; Belady 1966", formulation="sweep")
+@method(kind="exact", reference="Belady 1966", formulation="sweep")
 def belady(instance: CacheInstance) -> MethodOutcome:
     """The earliest next uses are kept: optimal for a given order and equal weights.
 
@@ -46,7 +46,12 @@ def belady(instance: CacheInstance) -> MethodOutcome:
     )
 
 
-@method(kind="exact", reference="section 4.1", formulation="flow", backend="ortools")
+@method(
+    kind="exact",
+    reference="minimum-cost flow (reconstructed)",
+    formulation="flow",
+    backend="ortools",
+)
 def retention_flow(instance: CacheInstance) -> MethodOutcome:
     """Minimum-cost flow of the cache's units along the batches, for a given order.
 

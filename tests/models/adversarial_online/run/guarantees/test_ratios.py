@@ -56,7 +56,7 @@ def test_no_stream_of_the_grid_exceeds_the_shares(instance):
     ],
 )
 def test_the_optimal_table_of_k_units_is_as_bad_as_its_theorem(k, ratio):
-    # The numbers of the notes for theta = 4; the worst stream sells all units at their prices.
+    # Numbers checked by hand for theta = 4; the worst stream sells all units at their prices.
     assert curves.finite_ratio(k, Fraction(4)) == pytest.approx(ratio, abs=5e-7)
     assert curves.table_ratio(
         curves.finite_table(k, Fraction(1), Fraction(4)), Fraction(1), Fraction(4)
