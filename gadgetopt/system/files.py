@@ -466,6 +466,8 @@ def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool
             continue
         if isinstance(data, dict) and step not in data and (there or k + 1 < len(location)):
             continue  # the tag of a record that is one of several kinds
+        if isinstance(step, str) and isinstance(data, str | int | float | list):
+            continue  # the tag of a value that is one of several kinds
         place += f"[{step}]" if isinstance(step, int) else f".{_short(step)}"
         inside = isinstance(data, dict) and step in data
         inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.proofs.files import unpacked
@@ -43,6 +43,17 @@ from .prices import Price, numbers_of, priced
 SIMPLE, NEAR, DIGITS = 10**4, Fraction(1, 10**9), 12
 
 
+def _kind_of_price(value: object) -> str:
+    return "table" if isinstance(value, list | tuple) else "number"
+
+
+#: The price of a task, or the prices of 1, 2, ... tasks.
+_Prices = Annotated[
+    Annotated[Rational, Tag("number")] | Annotated[tuple[Rational, ...], Tag("table")],
+    Discriminator(_kind_of_price),
+]
+
+
 class Alone(Data):
     """Every job alone."""
 
@@ -53,7 +64,7 @@ class Prices(Data):
     """Prices in seconds of every job, of a task or of 1, 2, ... tasks; they may be negative."""
 
     kind: Literal["prices"] = "prices"
-    prices: tuple[Rational | tuple[Rational, ...], ...]
+    prices: tuple[_Prices, ...]
 
 
 class Closing(Data):
@@ -72,7 +83,7 @@ class Closing(Data):
     """
 
     kind: Literal["closing"] = "closing"
-    prices: tuple[Rational | tuple[Rational, ...], ...]
+    prices: tuple[_Prices, ...]
     target_s: Rational
     folded: bool
     proof: str
