@@ -1,10 +1,10 @@
-"""The commands `list`, `show` and `schema`."""
+"""The commands `list`, `show`, `info` and `schema`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,10 @@ from gadgetopt.cli.options import Json, Memory, ModelTime, Plugins, System, natu
 from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.system.result import Limits
+
+if TYPE_CHECKING:
+    from gadgetopt.runs.known import Known
+    from gadgetopt.system.files import Document
 
 #: Width of the list of systems, whose titles fit; a third party's may not.
 _COLUMNS = 100
@@ -107,6 +111,92 @@ def show_here(system: str, formulation: str | None, instance: Path | None, rows:
 
     echo(str(shown(system, formulation, instance, rows=rows)))
     return 0
+
+
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Instance file.")],
+    store: Annotated[
+        Path | None, typer.Option("--store", help="SQLite file of runs: what it knows of it.")
+    ] = None,
+    time_limit: ModelTime = 600.0,
+    memory_mb: Memory = None,
+    plugin: Plugins = None,
+    as_json: Json = False,
+) -> int:
+    """Print what an instance file is.
+
+    Name, system, fingerprint, size, features and origin; with `--store`, also the best objective
+    and the best bound that its runs found, and by which methods.
+    """
+    from gadgetopt.runs.engine.once import run_command
+
+    limits, here = Limits(time_limit, 1, memory_mb), "gadgetopt.cli.looking:info_here"
+    return run_command(here, (file, store, as_json), limits, "reading the instance", "not shown")
+
+
+def info_here(file: Path, store: Path | None, as_json: bool) -> int:
+    """Do the work of `info`, in the process that this is called in."""
+    from gadgetopt.api.looking import show as shown
+    from gadgetopt.runs.known import known
+    from gadgetopt.runs.store import Store
+    from gadgetopt.system.files import read_instance
+
+    instance = read_instance(file)
+    found = None
+    if store is not None:
+        with Store(store, create=False) as opened:
+            found = known(opened, instance)
+    if as_json:
+        echo(json.dumps(_as_json(file, instance, found), indent=1, default=str))
+        return 0
+    first, *rest = str(shown(instance)).splitlines()
+    for line in (first, f"fingerprint: {instance.fingerprint}", *rest):
+        echo(line)
+    if found is not None:
+        for line in _known_lines(found, str(store)):
+            echo(line)
+    return 0
+
+
+def _as_json(file: Path, instance: Document[Any], found: Known | None) -> dict[str, Any]:
+    from gadgetopt.system.features import features_of
+
+    system = instance.problem
+    return {
+        "file": str(file),
+        "name": instance.name,
+        "problem": system.name,
+        "sense": instance.sense,
+        "fingerprint": instance.fingerprint,
+        "size": dict(system.size(instance.data)),
+        "features": features_of(system, instance.data),
+        "origin": dict(instance.origin),
+        "known": None if found is None else found.as_json(),
+    }
+
+
+def _known_lines(found: Known, store: str) -> list[str]:
+    """Return what a store knows of an instance, a fact a line."""
+    from gadgetopt.numbers.text import show as number
+    from gadgetopt.reporting.cells import counted
+
+    if not found.runs:
+        return [f"{store}: no run on this instance"]
+    lines = [f"{store}: {counted(found.runs, 'run')} by {counted(found.methods, 'method')}"]
+    if found.errors:
+        lines[0] += f", {counted(found.errors, 'error')}"
+    best, bound, verified, hopeless = found.best, found.bound, found.verified, found.infeasible
+    if best is not None and best.objective is not None:
+        state = ", optimal" if found.optimal else ""
+        lines.append(f"best objective: {number(best.objective)}{state}, by {best.method}")
+    if bound is not None and bound.bound is not None:
+        lines.append(f"best bound: {number(bound.bound)}, {bound.bound_voucher}, by {bound.method}")
+    if verified is not None and verified.bound is not None:
+        lines.append(f"best verified bound: {number(verified.bound)}, by {verified.method}")
+    if hopeless is not None:
+        why = f": {hopeless.why}" if hopeless.why else ""
+        lines.append(f"no solution exists, {hopeless.voucher}, by {hopeless.method}{why}")
+    return lines if len(lines) > 1 else [*lines, "neither a solution nor a bound is known"]
 
 
 def schema(

@@ -22,7 +22,7 @@ from gadgetopt.cli.checking import check, errata
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
-from gadgetopt.cli.looking import list_, schema, show
+from gadgetopt.cli.looking import info, list_, schema, show
 from gadgetopt.cli.making import export, generate, import_, new_system
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
@@ -49,6 +49,7 @@ app: typer.Typer = typer.Typer(
 _COMMANDS: dict[str, Callable[..., Any]] = {
     "list": list_,
     "show": show,
+    "info": info,
     "formulations": formulations,
     "generate": generate,
     "import": import_,
