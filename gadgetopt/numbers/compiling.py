@@ -127,5 +127,7 @@ def _end() -> None:
         _spent.seconds += now - max(_here.since, _spent.until)
         _spent.until = now
     compiled, _here.compiling = _here.compiling, False
-    tell("compiled" if compiled else "read", now - _here.since)
-    _here.at_work = False  # an alarm rings again from now on; it would cut what is told
+    try:
+        tell("compiled" if compiled else "read", now - _here.since)
+    finally:
+        _here.at_work = False  # an alarm rings again from now on; it would cut what is told

@@ -56,7 +56,8 @@ def test_no_alarm_rings_within_numba_which_swallows_it():
     at_work = []
     with compiling.listening(lambda *_: at_work.append(compiling.is_compiling())):
         new_loop()(np.arange(4.0))
-    assert at_work == [True, True, False]  # reading, compiling, compiled
+    assert at_work == [True, True, True]  # reading, compiling, and until it was told: compiled
+    assert not compiling.is_compiling()
 
 
 def test_listeners_hear_of_a_compilation_once_whatever_it_compiles_on_the_way():

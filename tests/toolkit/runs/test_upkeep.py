@@ -203,8 +203,7 @@ def test_a_dry_run_counts_and_makes_nothing(cli, tiny, store, tmp_path, monkeypa
     assert out.splitlines() == [
         "8 runs of 4 instances: 0 stored, 8 to do (new store runs.sqlite)",
         "how long they take is unknown: no run of their methods is stored",
-        "never longer than 4 min 48 s, 2 at a time: if each run takes its 60 s and twice 6 s of "
-        "grace",
+        "never longer than 4 min 24 s, 2 at a time: if each run takes its 60 s and 6 s of grace",
         "dry run: nothing was run and no file was made",
     ]
     there = ("compare", tiny / "e1_co_locate.json", "--store", store, "--dry-run", "--json")
