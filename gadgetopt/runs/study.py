@@ -142,8 +142,7 @@ class Study(Data):
     scheduler : str, optional
         Address of a Dask scheduler whose workers do the runs.
     grace_s : float, optional
-        Seconds beyond its time limit after which a method is interrupted, and again after which it
-        is stopped.
+        Seconds beyond its time limit that a run may take at most, judging included.
     certify : str, optional
         Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
     within : str, optional
