@@ -12,6 +12,8 @@ generate(system, preset, count, seed, ...)
     Generate instances from a preset.
 import_(format, files, ...)
     Convert real data into instances; the `Imported` list has a report.
+instance(system, like, ...)
+    Return an instance of your own data: DataFrames, arrays, and plain Python.
 solve(instance, method, time_limit, ...)
     Run a method on an instance within `Limits`; return a `Result`, which has a `Status`.
 prove(instance, certify)
@@ -83,6 +85,7 @@ _HOME = {
     "generator": "system.declaring",
     "guarantee": "system.declaring",
     "import_": "api.making",
+    "instance": "api.own_data",
     "importer": "system.declaring",
     "picture": "system.declaring",
     "plot": "api.looking",
@@ -124,6 +127,7 @@ __all__ = [
     "guarantee",
     "import_",
     "importer",
+    "instance",
     "load_plugin",
     "method",
     "picture",
@@ -147,6 +151,7 @@ if TYPE_CHECKING:
     from gadgetopt.api.comparison import Comparison
     from gadgetopt.api.looking import plot, show
     from gadgetopt.api.making import Imported, build, export, generate, import_
+    from gadgetopt.api.own_data import instance
     from gadgetopt.api.proving import prove
     from gadgetopt.api.running import compare, ratios, solve, verify
     from gadgetopt.errors import BoundRefuted, InputError

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Literal, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, get_args
 
 from pydantic import ValidationError
 from typing_extensions import TypeVar
@@ -28,6 +28,9 @@ from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.reading.points import POINTS, read_values
 from gadgetopt.system.reading.suffixes import claims_of_all, imported, suffix_of
 from gadgetopt.system.registry import problem, problem_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The version of the envelope of files; others are refused.
 FORMAT_VERSION = 1
@@ -106,6 +109,15 @@ class Document(Displayed, Generic[Record_co]):
             raise InputError(f"{self.path or self.name}: {error}") from None
         origin = {**self.origin, "within": str(size)}
         return replace(self, data=data, name=f"{self.name} within {tolerance}", origin=origin)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return each list of the data as a DataFrame, a list of records with their fields.
+
+        `gadgetopt.instance(system, **document.tables(), like=document)` is the same instance.
+        """
+        from gadgetopt.system.reading.tables import tables_of
+
+        return tables_of(self.data)
 
     @cached_property
     def fingerprint(self) -> str:

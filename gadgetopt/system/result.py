@@ -14,6 +14,8 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.display import Displayed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.system.data import Certificate, Solution
     from gadgetopt.system.declaration import Sense
@@ -287,6 +289,21 @@ class Result(Displayed):
         if self.status is Status.NO_SOLUTION and self.bound is not None:
             return "bound only"
         return str(self.status).replace("_", " ")
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return each list of the solution as a DataFrame, a list of records with their fields.
+
+        Raises
+        ------
+        InputError
+            If there is no feasible solution.
+        """
+        from gadgetopt.system.reading.tables import tables_of
+
+        if self.solution is None or self.objective is None:
+            name = f"result of {self.method} on {self.instance}"
+            raise InputError(f"{name}: has no feasible solution")
+        return tables_of(self.solution)
 
     def to_document(self) -> Document:
         """Return the solution with its header, as `gadgetopt.write` writes it to a file.

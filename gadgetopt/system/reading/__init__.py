@@ -2,6 +2,7 @@
 
 suffixes    instances told by the suffixes of their files
 points      names and values, as solvers write their solutions
+tables      lists of records as tables, and back
 """
 
 from __future__ import annotations
