@@ -11,7 +11,7 @@ from typing import Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Problem, resolved
-from gadgetopt.system.files import Document, library, read_instance, validate
+from gadgetopt.system.files import Document, find_instances, library, read_instance, validate
 from gadgetopt.system.reading.tables import entries_of, lists_of, plain
 from gadgetopt.system.registry import problem
 
@@ -58,7 +58,7 @@ def instance(
     """
     declared = system if isinstance(system, Problem) else problem(system)
     record = resolved(declared.instance_type)
-    _check_known(declared, fields)
+    check_known(declared, fields)
     data = {key: _given(declared, key, value) for key, value in fields.items()}
     origin: dict[str, Any] = {"format": "own data"}
     if like is not None:
@@ -74,7 +74,14 @@ def instance(
     return Document(declared, "instance", own, checked, origin)
 
 
-def _check_known(system: Problem, fields: Mapping[str, Any]) -> None:
+def check_known(system: Problem, fields: Mapping[str, Any]) -> None:
+    """Refuse fields that the instances of a system do not have.
+
+    Raises
+    ------
+    InputError
+        It names them and those that there are.
+    """
     known = list(resolved(system.instance_type).model_fields)
     unknown = [key for key in fields if key not in known]
     if unknown:
@@ -141,7 +148,10 @@ def _example(system: Problem, like: Any) -> tuple[str, Document[Any]]:
     if isinstance(like, Document):
         return _label(like), like
     if isinstance(like, Path) or (isinstance(like, str) and names_file(like)):
-        document = read_instance(like)
+        found = find_instances([like])
+        if len(found) > 1:
+            raise InputError(f"like: {like} is {len(found)} instances, expected one")
+        document = read_instance(found[0])
         return _label(document), document
     if not isinstance(like, str):
         kind = type(like).__name__

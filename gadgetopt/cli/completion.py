@@ -29,8 +29,8 @@ def system_names(start: str) -> list[str]:
 
 
 def import_formats(start: str) -> list[str]:
-    """Return the formats that some system imports."""
-    return _beginning(start, (i.format for p in _all() for i in p.importers))
+    """Return the formats that some system imports, and that of a table for any."""
+    return _beginning(start, ("table", *(i.format for p in _all() for i in p.importers)))
 
 
 def _completes(names: Callable[[Problem], Iterable[str]]) -> Callable[..., list[str]]:

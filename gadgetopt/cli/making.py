@@ -25,6 +25,8 @@ from gadgetopt.system.result import Limits
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
+#: The format of `import` for any CSV file.
+TABLE = "table"
 #: Notes of an export that are printed.
 MOST_NOTES = 5
 
@@ -87,7 +89,9 @@ def import_(
     form: Annotated[
         str,
         typer.Argument(
-            metavar="FORMAT", help="Format of the data, see `list`.", autocompletion=import_formats
+            metavar="FORMAT",
+            help="Format of the data, see `list`; `table` for a CSV file of your own.",
+            autocompletion=import_formats,
         ),
     ],
     files: Annotated[list[Path], typer.Argument(metavar="FILE...")],
@@ -100,11 +104,33 @@ def import_(
     seed: Seed = 0,
     out: OutDir = Path(),
     settings: Settings = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", help="table: field=column, for a column of another name; repeatable."
+        ),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="table: instance file or preset for fields not given.", metavar="FILE|PRESET"
+        ),
+    ] = None,
+    list_name: Annotated[
+        str | None,
+        typer.Option(
+            "--list", help="table: the list that the rows are, if several.", metavar="FIELD"
+        ),
+    ] = None,
     force: Force = False,
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
-    """Convert real data into instance files."""
+    """Convert real data into instance files.
+
+    `import table FILE --system SYSTEM` makes an instance of any system of a CSV file, with a row
+    for each record of its list.
+    """
     import json
 
     import numpy as np
@@ -114,6 +140,12 @@ def import_(
     from gadgetopt.system.files import Document, write_new
     from gadgetopt.system.methods import parse_assignments
 
+    if form == TABLE:
+        _import_tables(files, system, out, (list_name, columns, settings, like), force, as_json)
+        return
+    for option, given in (("--map", columns), ("--like", like), ("--list", list_name)):
+        if given:
+            raise InputError(f"{option}: goes with `import table` only")
     declared, importer = find_importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
     parameters = {**importer.parameters, **changed}
@@ -130,6 +162,40 @@ def import_(
         echo(json.dumps(report, indent=1, default=str))
         return
     for line in _report_lines(outcome.report):
+        echo(line)
+    _say_written(written, as_json)
+
+
+def _import_tables(
+    files: list[Path],
+    system: str | None,
+    out: Path,
+    options: tuple[str | None, list[str] | None, list[str] | None, str | None],
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Make an instance of each CSV file, and say what was left out or taken from elsewhere."""
+    import json
+
+    from gadgetopt.api.table_files import import_table
+    from gadgetopt.system.files import write_new
+    from gadgetopt.system.registry import problem
+
+    if system is None:
+        raise InputError("--system: is missing, a table may be for any")
+    list_name, columns, values, like = options
+    written, reports = [], []
+    for file in files:
+        document, report = import_table(
+            file, problem(system), list_name, columns or (), values or (), like
+        )
+        written.append(out / f"{document.name}.json")
+        write_new(document, written[-1], force=force)
+        reports.append(report)
+    if as_json:
+        echo(json.dumps({"files": [str(p) for p in written], "report": reports}, indent=1))
+        return
+    for line in (line for report in reports for line in _report_lines(report)):
         echo(line)
     _say_written(written, as_json)
 

@@ -450,7 +450,7 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
         return f"{place}.{tag}: {_shown(given[tag])}, expected one of {context['expected_tags']}"
     if kind == "value_error":
         # A custom validator: its message starts with the field.
-        return f"{place}.{context['error']}"
+        return f"{place}.{context['error']}".removeprefix(".")
     if kind == "greater_than":
         noun = "integer" if isinstance(context["gt"], int) else "number"
         rest = f"a positive {noun}" if context["gt"] == 0 else f"greater than {context['gt']}"

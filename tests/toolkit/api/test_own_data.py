@@ -92,6 +92,14 @@ def test_the_origin_says_what_was_taken_from_an_example(root):
     assert mine.data.inter_bw_mb_per_slot == example.data.inter_bw_mb_per_slot
 
 
+def test_an_example_of_the_library_is_found_from_any_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    like = "instances/quickstart/parallel_machines.json"
+    mine = gadgetopt.instance("parallel_machines", like=like, processing_s=[1, 2])
+    assert mine.data.machines == 4
+    assert mine.origin["taken_fields"] == ["machines"]
+
+
 def test_without_an_example_nothing_is_invented_and_all_that_is_missing_is_named():
     with pytest.raises(InputError) as raised:
         gadgetopt.instance("sjf_bco", jobs=pd.DataFrame(JOBS), horizon_slots=50)
@@ -128,6 +136,8 @@ def test_cells_without_a_value_take_the_default_and_integers_stay_integers():
         ({"horizon_slots": pd.DataFrame(JOBS)}, "horizon_slots: is a DataFrame, but the field is"),
         ({"name": ""}, "name: '' is not a non-empty string of printable text"),
         ({"like": "nope"}, "preset: 'nope', expected one of quickstart"),
+        ({"like": "instances/quickstart"}, "like: instances/quickstart is 2"),
+        ({"like": "no/such.json"}, "no/such.json: no such instance file"),
         ({"like": 3}, "like: is of type int, expected an instance, its file or a preset"),
         ({"like": "instances/quickstart/smd.json"}, "expected an instance of sjf_bco"),
     ],
