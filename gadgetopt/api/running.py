@@ -17,6 +17,7 @@ from gadgetopt.system.result import Evaluation, Limits, Result
 
 if TYPE_CHECKING:
     from gadgetopt.api.comparison import Comparison
+    from gadgetopt.api.watching import OnIncumbent
     from gadgetopt.runs.progress import Watch
     from gadgetopt.system.methods import MethodCall
 
@@ -33,6 +34,8 @@ def solve(
     gap: float | None = None,
     certify: str | None = None,
     within: str | None = None,
+    display: bool = False,
+    on_incumbent: OnIncumbent | None = None,
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
@@ -63,6 +66,13 @@ def solve(
     within : str, optional
         A tolerance such as "1e-6" within which the rows of a model may hold: the relaxed model is
         solved, as an instance of its own (`Document.within`).
+    display : bool
+        Print incumbent, bound, gap and time while the method works, at most a line a second.
+    on_incumbent : callable, optional
+        Called as `on_incumbent(time_s, incumbent, bound)` at each better objective that the method
+        says it has found, in this process but perhaps in a thread of the solver, and at the end if
+        the result's is better; `bound` is None where there is none. If it fails, a warning says so
+        and it is not called again.
 
     Returns
     -------
@@ -83,6 +93,7 @@ def solve(
     optimal 8222
     """
     from gadgetopt.api.progress import announced
+    from gadgetopt.api.watching import watched
     from gadgetopt.runs.engine.budget import budget_s
     from gadgetopt.trust.certifying import certify as proved
     from gadgetopt.trust.run import solve as run
@@ -91,8 +102,9 @@ def solve(
     if certify is not None:
         budget_s(certify, 0.0)  # refuses it before the run
     document = as_instance(instance).within(within or "0")
-    with announced():
-        result = run(document, method or document.problem.default_method, chosen, seed)
+    with announced(), watched(document.sense, on_incumbent, display=display) as watch:
+        result = run(document, method or document.problem.default_method, chosen, seed, watch.tell)
+    watch.end(result)
     return result if certify is None else proved(document, result, budget_s(certify, result.time_s))
 
 

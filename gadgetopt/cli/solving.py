@@ -63,7 +63,12 @@ def solve(
     ] = None,
     certify: Certify = None,
     within: Within = None,
-    log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Print incumbent, bound, gap and time while it solves.")
+    ] = False,
+    solver_log: Annotated[
+        bool, typer.Option("--solver-log", help="Print the solver's own log.")
+    ] = False,
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
@@ -79,7 +84,9 @@ def solve(
     from gadgetopt.trust.infeasibility import is_verified
     from gadgetopt.trust.proving import failed, why_unproved
 
-    once = Once(threads, log=log)  # the process starts while the instance is read
+    once = Once(
+        threads, log=log, solver_log=solver_log
+    )  # the process starts while the instance is read
     paths = find_instances([file])
     if len(paths) != 1:
         raise InputError(f"{file}: {len(paths)} instances, expected one (see `gadgetopt compare`)")

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP, Number, agrees
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.data import Certificate, Solution
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import (
@@ -57,7 +58,8 @@ class Search(Generic[Found]):
         self.certificate: Certificate | None = None
         self.infeasible = False
         self.limit_hit: str | None = None
-        self.trace: list[TracePoint] = []
+        self._trace = Trace(limits, self.clock)
+        self.trace: list[TracePoint] = self._trace.points
         self.versions: dict[str, str] = {}
 
     def offer(self, value: Number, found: Found) -> bool:
@@ -114,8 +116,8 @@ class Search(Generic[Found]):
             self.limit_hit = "interrupted"
 
     def note(self) -> None:
-        """Add a point to the trace."""
-        self.trace.append(TracePoint(self.clock.elapsed_s, _known(self.value), _known(self.bound)))
+        """Add a point to the trace; who watches the run is told."""
+        self._trace.note(_known(self.value), _known(self.bound))
 
     def outcome(self, solution: Solution | None, **notes: Any) -> MethodOutcome:
         """Return the outcome of the search, with the incumbent as its solution."""

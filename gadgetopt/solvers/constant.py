@@ -19,6 +19,7 @@ from gadgetopt.solvers.outcome import SolverOutcome, no_better
 
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
+    from gadgetopt.system.declaration import Sense
 
 #: A constant is large from this many times the largest cost on.
 LARGE = 2.0**10
@@ -45,6 +46,16 @@ def without_constant(form: StandardForm) -> StandardForm:
     return replace(form, offset=0.0, exact=replace(form.exact, offset=None))
 
 
+def plus_constant(x: Number | None, constant: Number, sense: Sense) -> float | None:
+    """Return the sum of two numbers in doubles, rounded so that it is no better for a sense."""
+    if x is None:
+        return None
+    try:
+        return no_better(simplest_rational(x) + Fraction(constant), sense)
+    except (OverflowError, ValueError):  # beyond the range of doubles
+        return as_double(x) + as_double(constant)
+
+
 def with_constant(outcome: SolverOutcome, form: StandardForm) -> SolverOutcome:
     """Return the outcome on a form without its constant for the form as it is.
 
@@ -53,15 +64,10 @@ def with_constant(outcome: SolverOutcome, form: StandardForm) -> SolverOutcome:
     constant = constant_of(form)
     if constant == 0:
         return outcome
-    other = "max" if form.sense == "min" else "min"
+    other: Sense = "max" if form.sense == "min" else "min"
 
-    def of(x: Number | None, sense: str) -> float | None:
-        if x is None:
-            return None
-        try:
-            return no_better(simplest_rational(x) + Fraction(constant), sense)
-        except (OverflowError, ValueError):  # beyond the range of doubles
-            return as_double(x) + as_double(constant)
+    def of(x: Number | None, sense: Sense) -> float | None:
+        return plus_constant(x, constant, sense)
 
     return replace(
         outcome,

@@ -18,6 +18,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Report, of_bounds, solver_report
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.formulations.options import set_cpsat
@@ -81,7 +82,7 @@ def solve_form(
     ModelRefused
         If a variable is continuous or cannot be bounded, or numbers do not fit into 64 bits.
     """
-    start = time.perf_counter()
+    start, report = time.perf_counter(), solver_report()
     try:
         integers = integer_form(form)
         unbounded = find_bounds(integers)
@@ -95,7 +96,7 @@ def solve_form(
     if warm_start is not None:
         _hint(translation, integers, warm_start)
     passed = time.perf_counter()
-    outcome = _solve_translation(integers, translation, limits, seed, given)
+    outcome = _solve_translation(integers, translation, limits, seed, given, report)
     outcome.phases_s = {"pass": passed - start, "solve": time.perf_counter() - passed}
     return outcome
 
@@ -125,9 +126,9 @@ def solve_cp(
         `values[x.index]` is the value of a variable; `value_of` reads literals and their negations
         too. Objective and bound are exact if the model's objective has integer coefficients.
     """
-    start = time.perf_counter()
+    start, report = time.perf_counter(), solver_report()
     objective = _NativeObjective.of(model)
-    run = _run(model, limits, seed, float, linearization_level)
+    run = _run(model, limits, seed, float, linearization_level, report=report)
     values = list(run.response.solution) if run.has_solution else None
     bound: Number | None = None
     value: Number | None = None
@@ -226,8 +227,15 @@ class _Watch(cp_model.CpSolverSolutionCallback):
     CP-SAT's relative gap refers to its own objective, which lacks the offset.
     """
 
-    def __init__(self, solver: Any, rel_gap: float, scale: Callable[[float], float]):
+    def __init__(
+        self,
+        solver: Any,
+        rel_gap: float,
+        scale: Callable[[float], float],
+        report: Report | None,
+    ):
         super().__init__()
+        self.report = report
         self.solver = solver
         self.rel_gap = rel_gap
         self.scale = scale
@@ -248,6 +256,8 @@ class _Watch(cp_model.CpSolverSolutionCallback):
     def _record(self) -> None:
         elapsed = time.perf_counter() - self.start
         self.trace.append(TracePoint(elapsed, self.incumbent, self.bound))
+        if self.report is not None:
+            self.report(self.incumbent, self.bound)
         if self.rel_gap > 0 and _gap_closed(self.incumbent, self.bound, self.rel_gap):
             self.solver.stop_search()
 
@@ -269,6 +279,7 @@ def _run(
     scale: Callable[[float], float],
     linearization_level: int | None = None,
     given: Mapping[str, Any] | None = None,
+    report: Report | None = None,
 ) -> _Run:
     solver = cp_model.CpSolver()
     parameters = solver.parameters
@@ -288,7 +299,7 @@ def _run(
         parameters.log_search_progress = True
         parameters.log_to_stdout = False
         solver.log_callback = lambda line: solver_log.info(line.rstrip("\n"))
-    watch = _Watch(solver, limits.rel_gap, scale)
+    watch = _Watch(solver, limits.rel_gap, scale, report if model.has_objective() else None)
     if model.has_objective():
         solver.best_bound_callback = watch.on_bound
     start = time.perf_counter()
@@ -354,12 +365,15 @@ def _solve_translation(
     limits: Limits,
     seed: int,
     given: Mapping[str, Any] | None,
+    report: Report | None,
 ) -> SolverOutcome:
     def scaled(inner: float) -> float:
         exact = translation.bound_constant + translation.bound_unit * Fraction(inner)
         return float(form.objective(exact))
 
-    run = _run(translation.model, limits, seed, scaled, given=given)
+    if report is not None and not translation.exact:  # an incumbent may not satisfy the exact rows
+        report = of_bounds(report)
+    run = _run(translation.model, limits, seed, scaled, given=given, report=report)
     values = list(run.response.solution)[: len(form.names)] if run.has_solution else None
     bound: Number | None = None
     if form.costs:

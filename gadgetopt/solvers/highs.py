@@ -14,14 +14,22 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
-from gadgetopt.solvers.constant import constant_of, with_constant, without_large_constant
+from gadgetopt.search.watched import Report, solver_report
+from gadgetopt.solvers.constant import (
+    constant_of,
+    plus_constant,
+    with_constant,
+    without_large_constant,
+)
 from gadgetopt.solvers.exact_optimum.bases import basis_of
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import NO_RAY, SolverOutcome
-from gadgetopt.solvers.scaling import scaling_of
+from gadgetopt.solvers.scaling import Scaling, scaling_of
 from gadgetopt.solvers.silent_highs import new_highs
 from gadgetopt.solvers.standard_form import StandardForm, recession_form
+from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import (
     Limits,
     Status,
@@ -80,6 +88,7 @@ def solve_form(
     ModelRefused
         If HiGHS does not accept the model as it is.
     """
+    report = solver_report()
     if not form.columns:
         return _without_columns(form)
     clock = Clock(limits)
@@ -87,15 +96,29 @@ def solve_form(
     scaling = scaling_of(form)
     constant_left_out = form is not whole
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
+    if report is not None:
+        report = _restoring(report, scaling, whole, constant_left_out)
     highs = pass_form(form)
     passed_s = clock.elapsed_s
-    outcome = _run(highs, form, limits, seed, warm_start, given)
+    outcome = _run(highs, form, limits, seed, warm_start, given, report)
     if outcome.status is Status.UNBOUNDED:
         # HiGHS says "unbounded or infeasible"; find out which.
         outcome = unbounded_or_infeasible(form, clock.limits(), seed)
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
     outcome = scaling.restored(outcome)
     return with_constant(outcome, whole) if constant_left_out else outcome
+
+
+def _restoring(report: Report, scaling: Scaling, form: StandardForm, left_out: bool) -> Report:
+    """Return who is told of objectives and bounds as HiGHS has them, of a scaled model."""
+    other: Sense = "max" if form.sense == "min" else "min"
+    constant = constant_of(form) if left_out else 0
+
+    def restored(x: Number | None, sense: Sense) -> Number | None:
+        x = scaling.objective(x)
+        return x if constant == 0 else plus_constant(x, constant, sense)
+
+    return lambda incumbent, bound: report(restored(incumbent, form.sense), restored(bound, other))
 
 
 def pass_form(form: StandardForm) -> highspy.Highs:
@@ -166,6 +189,7 @@ def _run(
     seed: int,
     warm_start: Floats | None,
     given: Mapping[str, Any] | None = None,
+    report: Report | None = None,
 ) -> SolverOutcome:
     options: dict[str, Any] = {
         **({"presolve": "off"} if _wide(form) else {}),
@@ -182,7 +206,7 @@ def _run(
     if warm_start is not None:
         known = np.flatnonzero(np.isfinite(warm_start))
         highs.setSolution(len(known), known.astype(np.int32), warm_start[known])
-    trace, root = _subscribe(highs)
+    trace, root = _subscribe(highs, report)
 
     def solve() -> None:
         highs.run()
@@ -210,8 +234,13 @@ def _measure_search(highs: highspy.Highs, outcome: SolverOutcome, root: list[flo
         outcome.root_bound = float(outcome.bound)  # solved there, perhaps without a further event
 
 
-def _subscribe(highs: highspy.Highs) -> tuple[list[TracePoint], list[float]]:
+def _subscribe(highs: highspy.Highs, report: Report | None) -> tuple[list[TracePoint], list[float]]:
     """Turn interruption, log and trace on.
+
+    Parameters
+    ----------
+    report : callable or None
+        Is told of each point of the trace.
 
     Returns
     -------
@@ -239,6 +268,8 @@ def _subscribe(highs: highspy.Highs) -> tuple[list[TracePoint], list[float]]:
         better = last is not None and last.bound != bound
         if new or (better and now > trace[-1].time_s + BETWEEN_BOUNDS_S):
             trace.append(TracePoint(now, incumbent, bound))
+            if report is not None:
+                report(incumbent, bound)
 
     highs.cbMipImprovingSolution.subscribe(record)
     highs.cbMipLogging.subscribe(record)

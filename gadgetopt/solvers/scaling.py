@@ -95,15 +95,15 @@ class Scaling:
         """Return values of the variables in these units."""
         return None if values is None else values / self.side
 
+    def objective(self, x: Number | None) -> Number | None:
+        """Return an objective or bound of the scaled model in the model's own units."""
+        return None if x is None else x * self.cost * self.side
+
     def restored(self, outcome: SolverOutcome) -> SolverOutcome:
         """Return the outcome of a scaled solve in the model's own units."""
         if self._nothing:
             return outcome
-
-        def of(x: Number | None) -> Number | None:
-            return None if x is None else x * self.cost * self.side
-
-        duals = outcome.row_duals
+        of, duals = self.objective, outcome.row_duals
         return replace(
             outcome,
             values=None if outcome.values is None else outcome.values * self.side,

@@ -24,6 +24,7 @@ from gadgetopt.search.alarm import (
     ended_after,
 )
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Tell, watched
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
@@ -46,6 +47,7 @@ def solve(
     method: MethodCall | str | Callable[..., Any],
     limits: Limits | None = None,
     seed: int = 0,
+    tell: Tell | None = None,
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
@@ -64,6 +66,8 @@ def solve(
         Default: no time limit, one thread, relative gap 0.
     seed : int
         Seed of the method's random generator and of the solvers.
+    tell : callable, optional
+        Is told of incumbents and bounds while the method works, as far as it lets them be known.
 
     Returns
     -------
@@ -79,7 +83,8 @@ def solve(
     limits = limits or Limits()
     call = _call(problem, method)
     warm_up(problem, call.method)
-    result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    made = attempt(document, call, limits, seed, tell=tell)
+    result = conclude(document, call, limits, seed, made)
     return replace(result, document=document)
 
 
@@ -119,11 +124,17 @@ class Attempt:
 
 
 def attempt(
-    document: Document, call: MethodCall, limits: Limits, seed: int, grace_s: float | None = None
+    document: Document,
+    call: MethodCall,
+    limits: Limits,
+    seed: int,
+    grace_s: float | None = None,
+    tell: Tell | None = None,
 ) -> Attempt:
     """Run a method; whatever it raises becomes a reason.
 
-    A method that goes on beyond its time limit is ended after half the grace period.
+    A method that goes on beyond its time limit is ended after half the grace period. `tell` is told
+    of incumbents and bounds meanwhile.
     """
     clock = Clock()
     grace_s = default_grace_s(limits.time_s) if grace_s is None else grace_s
@@ -134,7 +145,7 @@ def attempt(
     nothing = outcome
     try:
         rng = np.random.default_rng(seed)
-        with _noticing(ctrl_c), alarm:
+        with _noticing(ctrl_c), alarm, watched(tell, limits):
             outcome = call.method.run(document.data, limits, rng, **call.parameters)
     except ModelRefused as error:
         return Attempt(outcome, 0.0, str(error), refused=True)

@@ -47,15 +47,20 @@ class Once:
     threads : int
         Solver threads.
     log : bool
-        True to print the solver's log.
+        True to print incumbents and bounds as they are found.
+    solver_log : bool
+        True to print the solver's own log.
     says : bool
         True to say every ten seconds what is waited for; a log says it by itself.
     """
 
-    def __init__(self, threads: int, *, log: bool = False, says: bool = True):
+    def __init__(
+        self, threads: int, *, log: bool = False, solver_log: bool = False, says: bool = True
+    ):
         self.threads = threads
-        self.says: bool = says and not log
-        self.options: tuple[str, ...] = ("--log",) if log else ()
+        self.says: bool = says and not (log or solver_log)
+        asked = {"--log": log, "--solver-log": solver_log}
+        self.options: tuple[str, ...] = tuple(option for option, on in asked.items() if on)
         self.process: SolverProcess = self._started()
         self._asked: Event = Event()  # set by Ctrl-C
 

@@ -9,10 +9,11 @@ be loaded; and at any time ("numba", event, seconds), as `gadgetopt.numbers.comp
 done for inner loops. Nothing else can enter this channel: the printed output of a method is
 discarded; the end of its standard error is reported if it dies.
 
-    python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
+    python -m gadgetopt.runs.engine.solver_process [--echo] [--log] [--solver-log]
 
-With `--echo` a method's output goes to standard error, with `--log` the solver's log does too. A
-process answers a single call by ("begun",) and ("answer", answer).
+With `--echo` a method's output goes to standard error; with `--log` lines on incumbents and bounds
+do too, with `--solver-log` the solver's own log. A process answers a single call by ("begun",) and
+("answer", answer).
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class _Interrupts:
 def main() -> None:
     """Do runs until there are no more orders or the supervisor is gone."""
     orders_in, results_out = _channels(echo="--echo" in sys.argv)
-    if "--log" in sys.argv:
+    if "--solver-log" in sys.argv:
         _print_solver_log()
     _die_with_parent()
     one_at_a_time = threading.Lock()
@@ -179,6 +180,8 @@ def _solve(
     order: Order, instances: dict[str, Document], interrupts: _Interrupts, say: Callable[..., None]
 ) -> Row:
     from gadgetopt.runs.engine.finish import check_code, finished_row
+    from gadgetopt.runs.engine.solve_log import SolveLog
+    from gadgetopt.runs.rows import from_row
     from gadgetopt.system.files import parse
     from gadgetopt.system.methods import find_method
     from gadgetopt.trust.run import attempt, warm_up
@@ -193,11 +196,15 @@ def _solve(
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
+    log = SolveLog() if "--log" in sys.argv else None
     say("begun")
-    with interrupts.wanted(work.grace_s):
-        made = attempt(document, call, work.limits, work.seed, work.grace_s)
+    with log or contextlib.nullcontext(), interrupts.wanted(work.grace_s):
+        tell = None if log is None else log.tell
+        made = attempt(document, call, work.limits, work.seed, work.grace_s, tell)
     say("ended", made.overstayed)
     row = finished_row(work, document, call, made)
+    if log is not None:
+        log.end(from_row(row).result)
     return _certify(work, document, row, interrupts, say) if work.certify else row
 
 

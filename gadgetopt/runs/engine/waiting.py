@@ -14,7 +14,8 @@ from gadgetopt.system.printable import printable_line
 EVERY_S = 5.0
 
 
-def _to_stderr(line: str) -> None:
+def to_stderr(line: str) -> None:
+    """Print a line on standard error at once."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -83,7 +84,7 @@ def every(seconds: float, do: Callable[[], None]) -> Iterator[None]:
 def said_while_waiting(
     what: str,
     most_s: float | None = None,
-    write: Callable[[str], None] = _to_stderr,
+    write: Callable[[str], None] = to_stderr,
     every_s: float = EVERY_S,
 ) -> Iterator[Waiting]:
     """Say every few seconds what the block waits for; what takes less than that says nothing.

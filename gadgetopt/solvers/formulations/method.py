@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from gadgetopt.numbers.tolerance import Number, as_double, simplest_rational
 from gadgetopt.search.alarm import TimeUp, ended_after
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of, solve_arrays, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_in_model
 from gadgetopt.solvers.formulations.building import built, compiled
@@ -59,10 +61,11 @@ def solve_formulation(
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
     if clock.expired:  # where there is no alarm
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
-    if form is not None:
-        solved = _solved_in_some_order(form, backend, clock, rng, options)
-    else:
-        solved = solve_model(model, backend, clock.limits(), seed_of(rng), options=options)
+    with _watched(formulation):
+        if form is not None:
+            solved = _solved_in_some_order(form, backend, clock, rng, options)
+        else:
+            solved = solve_model(model, backend, clock.limits(), seed_of(rng), options=options)
     # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
     # an unbounded relaxation says nothing either.
     proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
@@ -102,6 +105,14 @@ def solve_formulation(
         outcome.notes = {**outcome.notes, "remark": remark}
     outcome.solved = solved
     return outcome
+
+
+def _watched(formulation: Formulation) -> AbstractContextManager[None]:
+    """Pass on the solver's incumbents where they are decisions, and its bounds where they hold."""
+    return solver_watched(
+        incumbents=formulation.strength == "exact" and formulation.decode is not None,
+        bounds=formulation.strength != "restriction",
+    )
 
 
 def _solved_in_some_order(

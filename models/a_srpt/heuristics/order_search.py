@@ -18,8 +18,9 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
@@ -81,7 +82,8 @@ def order_search(
             if clock.expired:
                 break
     value, _, order, moods, best = min(found)
-    trace = [TracePoint(clock.elapsed_s, value, None)]
+    trace = Trace(limits, clock)
+    trace.note(value, None)
     limit_hit = None
     for _ in range(steps if len(jobs) > 1 else 0):
         if clock.expired:
@@ -91,13 +93,13 @@ def order_search(
         new_value, cluster = _decoded(instance, new_order, new_moods, mapper)
         if new_value <= value:
             if new_value < value:
-                trace.append(TracePoint(clock.elapsed_s, new_value, None))
+                trace.note(new_value, None)
             value, order, moods, best = new_value, new_order, new_moods, cluster
     return MethodOutcome(
         solution=best.solution(),
         claimed_objective=value,
         limit_hit=limit_hit,
-        trace=tuple(trace),
+        trace=tuple(trace.points),
         phases_s=clock.phases_s,
     )
 

@@ -23,6 +23,7 @@ from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
@@ -194,7 +195,8 @@ def cp_labels(
     with clock.phase("build"):
         model = LabelModel(instance)
         model.state()
-    solved = solve_cp(model.model, clock.limits(), seed_of(rng), linearization_level)
+    with solver_watched(model.scale, model.unscaled):
+        solved = solve_cp(model.model, clock.limits(), seed_of(rng), linearization_level)
     return MethodOutcome.of(
         solved,
         None if solved.values is None else model.decode(solved.values),

@@ -22,6 +22,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
@@ -125,7 +126,8 @@ def cp_cumulative(instance: ParallelMachinesInstance, limits: Limits) -> MethodO
         model.makespan_spans_jobs()
         model.equal_jobs_are_ordered()
         model.hint_known()
-    solved = solve_cp(model.model, clock.limits(), seed_of(rng))
+    with solver_watched(bound_of=round_up):
+        solved = solve_cp(model.model, clock.limits(), seed_of(rng))
     return MethodOutcome.of(
         solved,
         None if solved.values is None else model.decode(solved.values),

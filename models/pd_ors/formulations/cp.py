@@ -20,6 +20,7 @@ from ortools.sat.python import cp_model
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.declaring import method
@@ -326,7 +327,8 @@ def cpsat(instance: PdOrsInstance, limits: Limits) -> MethodOutcome:
             model.utility_is_maximised(scale)
     except TimeoutError:
         return MethodOutcome(solution(instance, {}), 0.0, limit_hit="time_s")
-    solved = solve_cp(model.model, clock.limits(), seed)
+    with solver_watched(scale):
+        solved = solve_cp(model.model, clock.limits(), seed)
     return MethodOutcome.of(
         solved,
         solution(instance, {}) if solved.values is None else model.decode(solved.values),

@@ -15,6 +15,7 @@ import numpy as np
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -214,7 +215,12 @@ def _run(
         incumbent = upper_bound_schedule(instance, clock)
     except TimeoutError:
         return MethodOutcome(limit_hit="time_s", dual_bound=lower, notes={"energetic": lower})
-    outcome, schedule = solve(instance, durations, clock.limits(), seed_of(rng), lower, incumbent)
+    schedules = durations in (exact, exact_with_shared_slots, without_sharing)
+    bounds = durations is not without_sharing
+    with solver_watched(bound_of=round_up, incumbents=schedules, bounds=bounds):
+        outcome, schedule = solve(
+            instance, durations, clock.limits(), seed_of(rng), lower, incumbent
+        )
     infeasible = outcome.status is Status.INFEASIBLE
     result = MethodOutcome.of(
         outcome,

@@ -119,7 +119,7 @@ def test_an_instance_without_a_schedule_in_its_horizon_is_infeasible_not_an_erro
 def test_solve_draws_a_picture_and_logs(cli, tiny, tmp_path):
     picture = tmp_path / "gantt.html"
     code, _, err = cli(
-        "solve", tiny / "e1_co_locate.json", "--method", "cp_e", "--plot", picture, "--log"
+        "solve", tiny / "e1_co_locate.json", "--method", "cp_e", "--plot", picture, "--solver-log"
     )
     assert code == 0
     assert "plotly" in picture.read_text()[:10000].lower()

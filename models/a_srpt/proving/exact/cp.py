@@ -8,6 +8,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number, round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
@@ -80,11 +81,12 @@ def _solved(
     model: ScheduleModel, configurations: Configurations | None, clock: Clock, seed: int
 ) -> MethodOutcome:
     scale = model.instance.weight_scale
-    solved = solve_cp(model.model, clock.limits(), seed)
 
     def bound_of(bound: Number) -> Number:
         return Fraction(round_up(bound), scale)
 
+    with solver_watched(scale, bound_of, incumbents=configurations is not None):
+        solved = solve_cp(model.model, clock.limits(), seed)
     solution = None
     if configurations is not None and solved.values is not None:
         solution = configurations.solution(*model.decode(solved.values))

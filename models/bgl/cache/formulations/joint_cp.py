@@ -12,6 +12,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
@@ -120,7 +121,8 @@ def cp_joint(instance: CacheInstance, limits: Limits) -> MethodOutcome:
         model.caches_are_not_overfull()
         model.first_uses_miss()
         model.one_direction()
-    solved = solve_cp(model.model, clock.limits(), seed_of(rng), linearization_level=2)
+    with solver_watched(bound_of=round_up):
+        solved = solve_cp(model.model, clock.limits(), seed_of(rng), linearization_level=2)
     return MethodOutcome.of(
         solved,
         None if solved.values is None else model.decode(solved.values),

@@ -19,12 +19,12 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
     Status,
-    TracePoint,
 )
 
 from ...instance import (
@@ -104,7 +104,7 @@ def cut_generation(
     clock = Clock(limits)
     with clock.phase("model"):
         lp = CutLp(instance)
-    trace: list[TracePoint] = []
+    trace = Trace(limits, clock)
     single = np.eye(instance.network.num_workers, instance.network.num_nodes, dtype=bool)
     first = [(stage, row) for stage in lp.stages for row in single]
     rounds, limit_hit = _generate(lp, clock, trace, first)
@@ -126,14 +126,14 @@ def cut_generation(
         pairs,
         certificate=certificate,
         limit_hit=limit_hit,
-        trace=tuple(trace),
+        trace=tuple(trace.points),
         phases_s=clock.phases_s,
         notes={"rounds": rounds, "cuts": lp.num_cuts},
     )
 
 
 def _exact_optimum(
-    lp: CutLp, clock: Clock, trace: list[TracePoint]
+    lp: CutLp, clock: Clock, trace: Trace
 ) -> tuple[tuple[ExactLoads, ExactMultipliers] | None, int, str | None]:
     """Return the optimum in rational numbers, more rounds that it took, and a limit that was hit.
 
@@ -245,7 +245,7 @@ def _separators(lp: CutLp) -> dict[Stage, Separator]:
 
 
 def _generate(
-    lp: CutLp, clock: Clock, trace: list[TracePoint], new: list[tuple[Stage, Bools]]
+    lp: CutLp, clock: Clock, trace: Trace, new: list[tuple[Stage, Bools]]
 ) -> tuple[int, str | None]:
     """Add cuts, solve and separate until none is violated; return the rounds and the limit hit."""
     separators = _separators(lp)
@@ -256,7 +256,7 @@ def _generate(
         if status is not Status.OPTIMAL:
             return rounds, lp.limit_hit
         rounds += 1
-        trace.append(TracePoint(clock.elapsed_s, None, lp.rate))
+        trace.note(None, lp.rate)
         new = []
         with clock.phase("separation"):
             for stage, separator in separators.items():

@@ -27,6 +27,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -190,7 +191,8 @@ def solve_horizon(
         for t, slot in slots.items():
             add_hint(model, slot, known[t - 1])
     built_s = clock.elapsed_s
-    solved = solve_cp(model, clock.limits(), seed_of(rng))
+    with solver_watched(scale, lambda bound: min(cap, float(tables.bound(bound)))):
+        solved = solve_cp(model, clock.limits(), seed_of(rng))
     solution = None
     if solved.values is not None:
         solution = GadgetSolution(
@@ -347,7 +349,8 @@ def solve_embedding(
     # Handing the model to the solver would take as long again.
     if clock.expired:
         return MethodOutcome(limit_hit="time_s")
-    solved = solve_model(model, "cpsat", clock.limits(), seed_of(rng))
+    with solver_watched(tables.scale, lambda bound: float(tables.bound(bound))):
+        solved = solve_model(model, "cpsat", clock.limits(), seed_of(rng))
     found = None if solved.values is None else decode(model, instance)
     return _outcome(solved, found, tables, built_s)
 

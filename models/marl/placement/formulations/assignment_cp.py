@@ -26,6 +26,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
@@ -187,7 +188,8 @@ def assignment_cp(
         model.slowdowns_are_those_of_the_worst_server()
         model.like_servers_are_ordered()
         scale = model.mean_completion_is_least()
-    solved = solve_cp(model.model, clock.limits(), seed_of(rng))
+    with solver_watched(scale):
+        solved = solve_cp(model.model, clock.limits(), seed_of(rng))
     return MethodOutcome.of(
         solved,
         None if solved.values is None else model.decode(solved.values),

@@ -14,6 +14,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import Trace
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, TracePoint
@@ -114,7 +115,7 @@ def double_oracle(
     best: Floats | Fraction | None = None
     best_value = np.inf
     bound = -np.inf
-    trace: list[TracePoint] = []
+    trace = Trace(limits, clock)
     limit_hit, stale, played = None, 0, 0
     while played < rounds:
         played += 1
@@ -132,7 +133,7 @@ def double_oracle(
         stale += 1
         if policy is not None and response.value < best_value:
             best, best_value, stale = policy, float(response.value), 0
-        trace.append(TracePoint(clock.elapsed_s, best_value, bound))
+        trace.note(best_value, bound)
         if best is not None and best_value - bound <= gap * max(abs(best_value), CLOSED_GAP):
             break
         before = len(master.trie)
@@ -142,7 +143,7 @@ def double_oracle(
             # Nothing is left to learn from the sequence.
             limit_hit = "time_s" if clock.expired else None
             break
-    return _outcome(instance, master, best, clock, trace, limit_hit, played)
+    return _outcome(instance, master, best, clock, trace.points, limit_hit, played)
 
 
 @dataclass(frozen=True)

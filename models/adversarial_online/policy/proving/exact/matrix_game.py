@@ -13,6 +13,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, TracePoint
@@ -180,7 +181,7 @@ def matrix_game(
         program.add([j])
     best: Lottery | None = None
     best_value = np.inf
-    trace: list[TracePoint] = []
+    trace = Trace(limits, clock)
     limit_hit, stale, played = None, 0, 0
     while played < rounds and stale < 3:
         played += 1
@@ -196,12 +197,12 @@ def matrix_game(
             break
         if response.value < best_value:
             best, best_value = lottery, float(response.value)
-        trace.append(TracePoint(clock.elapsed_s, best_value, None))
+        trace.note(best_value, None)
         if best_value - program.value <= gap * max(best_value, CLOSED_GAP):
             break
         stale = stale + 1 if response.sequence in program.sequences else 0
         program.add(response.sequence)
-    return _outcome(instance, program, best, clock, trace, limit_hit, played)
+    return _outcome(instance, program, best, clock, trace.points, limit_hit, played)
 
 
 def _outcome(
