@@ -1,4 +1,4 @@
-"""The page docs/python.md runs as it is written, and so does a notebook."""
+"""The pages docs/python.md and docs/own_data.md run as they are written, and so does a notebook."""
 
 import doctest
 import re
@@ -15,18 +15,19 @@ CELLS = [
 ]
 
 
-def test_the_page_is_what_happens(root, monkeypatch):
+@pytest.mark.parametrize(("page", "least_examples"), [("python.md", 12), ("own_data.md", 10)])
+def test_the_page_is_what_happens(root, monkeypatch, page, least_examples):
     monkeypatch.chdir(root)
-    text = (root / "docs" / "python.md").read_text(encoding="utf-8")
+    text = (root / "docs" / page).read_text(encoding="utf-8")
     # A fence would count as output.
     plain = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)
-    test = doctest.DocTestParser().get_doctest(plain, {}, "python.md", "docs/python.md", 0)
+    test = doctest.DocTestParser().get_doctest(plain, {}, page, f"docs/{page}", 0)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
     said = []
     runner = doctest.DocTestRunner(optionflags=flags)
     runner.run(test, out=said.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(said)
-    assert len(test.examples) >= 12
+    assert len(test.examples) >= least_examples
 
 
 def test_a_notebook_shows_numbers_and_pictures(root):

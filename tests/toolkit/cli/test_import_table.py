@@ -1,6 +1,8 @@
 """`import table`: an instance of a CSV file, for any system."""
 
 import json
+import re
+import shlex
 
 import pytest
 
@@ -129,3 +131,19 @@ def test_options_that_are_missing_or_too_many_are_named(cli, arguments, line):
     code, _, err = cli("import", *arguments)
     assert code == 2
     assert line in err
+
+
+def test_the_page_on_own_data_is_what_happens(cli, root, tmp_path, monkeypatch):
+    page = (root / "docs" / "own_data.md").read_text(encoding="utf-8")
+    content, command, said = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[:3]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text(content)
+    code, out, _ = cli(*shlex.split(command.replace("\\\n", " "))[1:])
+    assert code == 0
+    for line, shown in zip(out.splitlines(), said.splitlines(), strict=True):
+        assert line.startswith(shown.removesuffix("..."))
+    mine = gadgetopt.read(tmp_path / "mine" / "jobs.json")
+    for method, objective in (("sjf_bco", 60), ("first_fit", 317), ("lpt_ils", 56)):
+        assert gadgetopt.solve(mine, method).objective == objective
+        assert re.search(rf"\b{method}\b.* {objective} ", page)
+    assert len(page.encode()) <= 6_000
