@@ -17,7 +17,7 @@ from gadgetopt.search.steps import FIRST_S, between
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
-from gadgetopt.system.result import Limits, Result, Status, Voucher
+from gadgetopt.system.result import OWN_LIMIT, Limits, Result, Status, Voucher
 from gadgetopt.trust.certificate import (
     certified_bound,
     is_infinite,
@@ -101,7 +101,11 @@ def certify(
         return result
     if closed and is_verified(result):
         return with_exact_bound(document, result, seconds)
-    ended = result.formulation is not None and result.limit_hit is None and result.kind == "exact"
+    ended = (
+        result.formulation is not None
+        and result.limit_hit in (None, OWN_LIMIT)
+        and result.kind == "exact"
+    )
     claims = result.status is Status.OPTIMAL or (ended and is_verified(result))
     first, second = result.objective, result.bound
     if not claims:

@@ -10,7 +10,7 @@ from typing import Any
 from gadgetopt.numbers.tolerance import Number, exceeds, is_finite
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.methods import MethodCall
-from gadgetopt.system.result import Result
+from gadgetopt.system.result import OWN_LIMIT, Result
 from gadgetopt.trust.ratio import Ratio
 
 
@@ -84,7 +84,7 @@ def promises(
 
 def of_result(made: Iterable[Promise], result: Result) -> tuple[Promise, ...]:
     """Return promises as they apply to a result: to none without a solution, to none cut short."""
-    if result.limit_hit:
+    if result.limit_hit not in (None, OWN_LIMIT):
         missing = "the method finished"
     elif result.objective is None:
         missing = "the method found a solution"
