@@ -57,21 +57,36 @@ def instance(
     4
     """
     declared = system if isinstance(system, Problem) else problem(system)
-    record = resolved(declared.instance_type)
-    check_known(declared, fields)
-    data = {key: _given(declared, key, value) for key, value in fields.items()}
+    return instance_of(declared, fields, name, like)
+
+
+def instance_of(
+    system: Problem,
+    fields: Mapping[str, Any],
+    name: str | None = None,
+    like: Document[Any] | Path | str | None = None,
+) -> Document[Any]:
+    """Return the instance of some fields, as `instance` does, whatever their names.
+
+    Raises
+    ------
+    InputError
+        If a field or column is unknown or missing, or a value is not what the system expects.
+    """
+    check_known(system, fields)
+    data = {key: _given(system, key, value) for key, value in fields.items()}
     origin: dict[str, Any] = {"format": "own data"}
     if like is not None:
-        label, example = example_of(declared, like)
+        label, example = example_of(system, like)
         taken = {key: value for key, value in example.items() if key not in data}
         data |= taken
         origin |= {"taken_from": label, "taken_fields": list(taken)}
-    _check_complete(declared, data)
-    own = name if name is not None else f"{declared.name}_own"
+    _check_complete(system, data)
+    own = name if name is not None else f"{system.name}_own"
     if not isinstance(own, str) or not own or not own.isprintable():
         raise InputError(f"name: {own!r} is not a non-empty string of printable text")
-    checked = validate(record, data, declared.name, prefix="")
-    return Document(declared, "instance", own, checked, origin)
+    checked = validate(system.instance_type, data, system.name, prefix="")
+    return Document(system, "instance", own, checked, origin)
 
 
 def check_known(system: Problem, fields: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gadgetopt.api.own_data import check_known, instance
+from gadgetopt.api.own_data import check_known, instance_of
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.files import Document, validate
@@ -86,7 +86,7 @@ def import_table(
     rows = [_row(table, line, cells, field, column_of) for line, cells in table.rows]
     fields[field.name] = grouped(rows, field, str(path))
     try:
-        made = instance(system, name=path.stem, like=like, **fields)
+        made = instance_of(system, fields, path.stem, like)
     except InputError as error:
         raise InputError(_with_line(str(error), table, field, column_of)) from None
     origin = {

@@ -179,6 +179,7 @@ def _known_lines(found: Known, store: str) -> list[str]:
     """Return what a store knows of an instance, a fact a line."""
     from gadgetopt.numbers.text import show as number
     from gadgetopt.reporting.cells import counted
+    from gadgetopt.trust.infeasibility import status_voucher
 
     if not found.runs:
         return [f"{store}: no run on this instance"]
@@ -196,6 +197,9 @@ def _known_lines(found: Known, store: str) -> list[str]:
     if hopeless is not None:
         why = f": {hopeless.why}" if hopeless.why else ""
         lines.append(f"no solution exists, {hopeless.voucher}, by {hopeless.method}{why}")
+    if found.unbounded is not None:
+        voucher = status_voucher(found.unbounded)
+        lines.append(f"unbounded, {voucher}, by {found.unbounded.method}")
     return lines if len(lines) > 1 else [*lines, "neither a solution nor a bound is known"]
 
 

@@ -12,7 +12,7 @@ from gadgetopt.runs.store import Store
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import sense_of
 from gadgetopt.system.result import Result, Status, Voucher
-from gadgetopt.trust.infeasibility import Infeasible, proved_infeasible
+from gadgetopt.trust.infeasibility import Infeasible, proved_infeasible, status_voucher
 from gadgetopt.trust.ratio import cross_examine
 
 _RUNS = "SELECT key FROM runs WHERE problem = ? AND fingerprint = ? ORDER BY position"
@@ -25,7 +25,8 @@ class Known:
     Attributes
     ----------
     runs, errors : int
-        Runs on the instance, and those of them that are errors.
+        Runs on the instance, and those of them that are errors; methods that do not support it have
+        none.
     methods : int
         Methods that made them.
     best : Result or None
@@ -36,6 +37,8 @@ class Known:
         The run with the best verified bound, where that is weaker than the best bound.
     infeasible : Infeasible or None
         The proof that there is no solution.
+    unbounded : Result or None
+        The run that says, with the strongest voucher, that there is no best solution.
     """
 
     runs: int
@@ -45,6 +48,7 @@ class Known:
     bound: Result | None
     verified: Result | None
     infeasible: Infeasible | None
+    unbounded: Result | None
 
     @property
     def optimal(self) -> bool:
@@ -59,7 +63,7 @@ class Known:
     def as_json(self) -> dict[str, Any]:
         """Return it with the methods' names, and numbers as JSON can represent them."""
         best, bound, verified = self.best, self.bound, self.verified
-        hopeless = self.infeasible
+        hopeless, endless = self.infeasible, self.unbounded
         return {
             "runs": self.runs,
             "errors": self.errors,
@@ -75,6 +79,8 @@ class Known:
             "infeasible": None if hopeless is None else hopeless.why or "no solution",
             "infeasible_voucher": None if hopeless is None else str(hopeless.voucher),
             "infeasible_method": None if hopeless is None else hopeless.method,
+            "unbounded_voucher": None if endless is None else str(status_voucher(endless)),
+            "unbounded_method": None if endless is None else endless.method,
         }
 
 
@@ -82,7 +88,7 @@ def known(store: Store, instance: Document[Any]) -> Known:
     """Return what the runs of a store know of an instance, after they were compared."""
     keys = [row["key"] for row in store.query(_RUNS, (instance.problem.name, instance.fingerprint))]
     found = [run.result for run in store.runs_of(keys).values()]
-    results = cross_examine(found, sense_of)
+    results = cross_examine([r for r in found if not r.refused], sense_of)
     minimise = instance.sense == "min"
     bound = _strongest_bound(results, minimise)
     proved = [r for r in results if r.bound_voucher is Voucher.VERIFIED]
@@ -90,6 +96,7 @@ def known(store: Store, instance: Document[Any]) -> Known:
     if bound is not None and bound.bound_voucher is Voucher.VERIFIED:
         verified = None
     hopeless = proved_infeasible(results)
+    endless = [r for r in results if r.status is Status.UNBOUNDED]
     return Known(
         runs=len(results),
         errors=sum(r.status is Status.ERROR for r in results),
@@ -98,6 +105,7 @@ def known(store: Store, instance: Document[Any]) -> Known:
         bound=bound,
         verified=verified,
         infeasible=hopeless.get((instance.problem.name, instance.fingerprint)),
+        unbounded=max(endless, key=lambda r: _strength(status_voucher(r)), default=None),
     )
 
 
@@ -117,6 +125,9 @@ def _strongest_bound(results: Sequence[Result], minimise: bool) -> Result | None
         return None
     values = [value for value, _ in bounds]
     best = max(values) if minimise else min(values)
-    strength = list(Voucher)
     as_good = [r for value, r in bounds if agrees(value, best)]
-    return max(as_good, key=lambda r: strength.index(r.bound_voucher or Voucher.SOLVER))
+    return max(as_good, key=lambda r: _strength(r.bound_voucher))
+
+
+def _strength(voucher: Voucher | None) -> int:
+    return list(Voucher).index(voucher or Voucher.SOLVER)

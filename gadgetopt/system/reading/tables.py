@@ -127,7 +127,7 @@ def entries_of(table: pd.DataFrame, field: ListField, place: str) -> list[Any]:
     """
     check_columns([str(column) for column in table.columns], field, place)
     columns = [
-        [_cell(value, field.types[str(name)], place) for value in table.iloc[:, k]]
+        [_cell(value, field.types[str(name)], f"{place}.{name}") for value in table.iloc[:, k]]
         for k, name in enumerate(table.columns)
     ]
     names = [str(name) for name in table.columns]

@@ -131,6 +131,10 @@ def test_cells_without_a_value_take_the_default_and_integers_stay_integers():
         ({"jobs": pd.DataFrame({**JOBS, "gpus": [2, None]})}, "jobs[1].gpus: missing"),
         ({"jobs": pd.DataFrame({**JOBS, "gpus": [2, 99]})}, "jobs[1].gpus: 99 is more than the 8"),
         ({"jobs": [object()]}, "sjf_bco: jobs[0]: is of type object, expected plain Python"),
+        (
+            {"jobs": pd.DataFrame({**JOBS, "name": [pd.Timestamp(0)] * 2})},
+            "sjf_bco: jobs.name: is of type Timestamp, expected plain Python",
+        ),
         ({"jobs": 3}, "sjf_bco: jobs: 3 is not an array"),
         ({"servers": [4]}, "sjf_bco: no field 'servers' (it has: server_gpus, horizon_slots"),
         ({"horizon_slots": pd.DataFrame(JOBS)}, "horizon_slots: is a DataFrame, but the field is"),

@@ -114,6 +114,18 @@ def test_a_proof_that_there_is_no_solution_is_told(cli, tiny, store, heuristic):
     assert out.splitlines()[-1] == "no solution exists, solver, by exact"
 
 
+def test_that_there_is_no_best_solution_is_told(cli, store, tmp_path):
+    file = tmp_path / "open.lp"
+    file.write_text("Maximize\n obj: x + y\nSubject To\n c1: x - y <= 3\nGenerals\n x\nEnd\n")
+    solved = gadgetopt.solve(file, "model@highs")
+    refused = claim(solved, "no_method", status=Status.NOT_APPLICABLE)
+    keep(store, solved, refused)
+    out = cli("info", file, "--store", store)[1]
+    assert out.splitlines()[-2:] == [
+        f"{store}: 1 run by 1 method", "unbounded, solver, by model@highs",
+    ]  # fmt: skip
+
+
 def test_a_store_without_runs_on_it_says_so(cli, tiny, store, heuristic):
     keep(store, heuristic)
     out = cli("info", tiny / "e1_co_locate.json", "--store", store)[1]
