@@ -1,9 +1,9 @@
 """A run that is watched: who asked is told of incumbents and bounds while the method works.
 
 A method makes many searches and many calls of solvers, most of them about parts of its instance.
-What is passed on is about the instance itself: those of the first `Search` or `Trace` that is given
-the very limits of the run, or those of the solve that a method names by `solver_watched`. They are
-claims of the method; only the result of the run is checked.
+Only what is about the instance itself is passed on: the incumbents and bounds of the first `Search`
+or `Trace` that is given the very limits of the run, or those of the solve that a method names by
+`solver_watched`. They are claims of the method; only the result of the run is checked.
 """
 
 from __future__ import annotations
