@@ -133,7 +133,8 @@ def _check_complete(system: Problem, data: Mapping[str, Any]) -> None:
     except InputError:  # a third party's system without it
         raise InputError(line) from None
     values = ", ".join(f"{key}={_short(example[key])}" for key in missing if key in example)
-    raise InputError(f"{line}; {label} has {values}; like={EXAMPLE!r} takes its values")
+    hint = f"like={EXAMPLE!r} (--like {EXAMPLE}) takes its values"
+    raise InputError(f"{line}; {label} has {values}; {hint}")
 
 
 def _short(value: Any) -> str:

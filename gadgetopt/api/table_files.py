@@ -112,7 +112,9 @@ def chosen_list(system: Problem, name: str | None) -> ListField:
         If there is no such list, or none is named of several.
     """
     lists = lists_of(resolved(system.instance_type))
-    known = ", ".join(lists) or "none"
+    if not lists:
+        raise InputError(f"--system: instances of {system.name} have no list that a table could be")
+    known = ", ".join(lists)
     if name is not None:
         if name not in lists:
             raise InputError(f"--list: {name!r} is no list of {system.name} (it has: {known})")
@@ -120,7 +122,7 @@ def chosen_list(system: Problem, name: str | None) -> ListField:
     of_records = [field for field in lists.values() if field.of_records]
     found = of_records or list(lists.values())
     if len(found) != 1:
-        names = ", ".join(field.name for field in found) or "none"
+        names = ", ".join(field.name for field in found)
         raise InputError(f"--list: is missing, the lists of {system.name} are: {names}")
     return found[0]
 

@@ -7,6 +7,8 @@ import shlex
 import pytest
 
 import gadgetopt
+from gadgetopt.api.table_files import import_table
+from gadgetopt.system.registry import problem_names
 
 CSV = """user,num_gpus,iterations,name
 ann,2,10,"a, first"
@@ -81,6 +83,26 @@ def test_lists_in_cells_and_exact_decimals_are_kept(cli, tmp_path):
     assert [[str(item.profit) for item in group] for group in groups] == [["1/10", "3"], ["1/3"]]
 
 
+def as_cell(value):
+    if isinstance(value, list | dict):
+        return json.dumps(value)
+    return "" if value is None else value
+
+
+@pytest.mark.parametrize("system", problem_names())
+def test_every_list_of_every_system_is_read_from_its_own_csv_file(root, tmp_path, system):
+    example = root / "instances" / "quickstart" / f"{system}.json"
+    document = gadgetopt.read(example)
+    for name, table in document.tables().items():
+        if table.empty:  # a file has at least one row
+            continue
+        file = tmp_path / f"{name}.csv"
+        table.map(as_cell).to_csv(file, index=False)
+        made, report = import_table(file, gadgetopt.problem(system), name, like=example)
+        assert made.fingerprint == document.fingerprint, name
+        assert "columns_not_used" not in report
+
+
 @pytest.mark.parametrize(
     ("content", "options", "line"),
     [
@@ -123,6 +145,7 @@ def test_what_cannot_be_used_is_one_line_with_file_line_and_column(
         (["table", "jobs.csv"], "--system: is missing, a table may be for any"),
         (["table", "no.csv", "--system", "knapsack"], "no.csv: cannot be read"),
         (["table", "no.csv", "--system", "a_srpt"], "--list: is missing, the lists of a_srpt are"),
+        (["table", "no.csv", "--system", "bgl_resources"], "bgl_resources have no list that a"),
         (["philly", "jobs.csv", "--map", "a=b"], "--map: goes with `import table` only"),
         (["philly", "jobs.csv", "--like", "paper"], "--like: goes with `import table` only"),
     ],
