@@ -41,7 +41,8 @@ def test_a_loop_is_compiled_once_for_all_constants() -> None:
     values = np.zeros(3)
     add_constants(values)
     assert values.tolist() == [1, -1, 2]
-    assert len(add.signatures) == 1  # type: ignore[attr-defined]
+    # None where its caller was read from the cache.
+    assert len(add.signatures) <= 1  # type: ignore[attr-defined]
 
 
 def test_the_note_tells_of_loops_that_are_not_compiled() -> None:
