@@ -94,7 +94,8 @@ def failure(error: BaseException) -> str:
     """Describe an exception in one line: its type, message and place."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
+    text = f": {error}"[:2000] if str(error) else ""
+    said = f"{type(error).__name__}{text} ({where})".replace("\n", " ")
     return said.encode(errors="backslashreplace").decode()  # text that a store can hold
 
 

@@ -311,7 +311,7 @@ def _worst(which: str, row: Row, where: str) -> list[str]:
         parts.append(f"{which}gap {gap(widest)}")
     if row["unlimited"]:
         on = f" on {_part(row['unlimited'], _measured(row))} of {where}"
-        parts.append(f"no dual bound above 0 is known{on if row['instances'] > 1 else ''}")
+        parts.append(f"no known dual bound limits the ratio{on if row['instances'] > 1 else ''}")
     return parts
 
 
@@ -382,7 +382,7 @@ def _overall(systems: Sequence[Sequence[Row]]) -> str:
         parts.append(f"worst ratio {interval(*ends)} ({far['method']}, {far['system']})")
     unlimited = sum(row["unlimited"] for row in subjects)
     if unlimited:
-        parts.append(f"no dual bound above 0 is known on {unlimited:,}")
+        parts.append(f"no known dual bound limits the ratio on {unlimited:,}")
     return f"{said}, {closed:,} of them closed; each system's first heuristic: {', '.join(parts)}"
 
 

@@ -38,7 +38,8 @@ def vipr_verdict(
         sense = whole.sense
     bound = None if proof.bound is None else own_value(proof.bound)
     if counts["completed"]:
-        sentences.append(f"{counts['completed']} steps without factors: found, then checked")
+        steps = f"{counts['completed']} step{'' if counts['completed'] == 1 else 's'}"
+        sentences.append(f"{steps} without factors: found, then checked")
     sentences.append(bound_sentence(bound, sense))
     status, said = claims(proof, own_value)
     sentences += said
@@ -66,9 +67,8 @@ def claims(proof: ViprProof, own_value: Callable[[Fraction], Fraction]) -> tuple
             wrong = True
             continue
         met.append(sign * value)
-        said.append(
-            f"solution {name[:20]!r} of the file is feasible and has {plain(own_value(value))}"
-        )
+        own = plain(own_value(value))
+        said.append(f"solution {name[:20]!r} of the file is feasible, its objective is {own}")
     least = None if proof.bound is None else sign * proof.bound
     if proof.claim is None:
         claims_more = least is not None

@@ -49,9 +49,9 @@ def check_is_model(model: Any) -> None:
     if not isinstance(model, BlockData):
         raise InputError(f"expected a ConcreteModel of pyomo.environ, not a {type(model).__name__}")
     if not model.is_constructed():
-        raise ModelRefused(f"{model.name}: the model is not constructed: call its create_instance")
+        raise ModelRefused("the model is not constructed: call its create_instance")
     if not model.active:
-        raise ModelRefused(f"{model.name}: the model is deactivated")
+        raise ModelRefused("the model is deactivated")
 
 
 def check_components(model: Any) -> None:

@@ -67,22 +67,22 @@ def test_without_a_bound_nothing_is_claimed():
     text = said(runs)[0]
     assert text == (
         "sjf_bco, own: ratio at least 1.200 on half of 2 instances, worst ratio at least 1.200, "
-        "no dual bound above 0 is known on any of them; never as good as the best method"
+        "no known dual bound limits the ratio on any of them; never as good as the best method"
     )
 
 
 def test_a_ratio_of_which_nothing_is_known_is_not_told():
     """That a ratio is at least 1 is true of every ratio."""
     both = [result(f"i{k}", "sjf_bco", objective=10) for k in range(4)]
-    assert said(both) == ["sjf_bco: no dual bound above 0 is known on any of 4 instances"]
-    assert said(both[:1]) == ["sjf_bco: no dual bound above 0 is known"]
+    assert said(both) == ["sjf_bco: no known dual bound limits the ratio on any of 4 instances"]
+    assert said(both[:1]) == ["sjf_bco: no known dual bound limits the ratio"]
     some = [*both, *(result(f"i{k}", "b", "relaxation", None, 9) for k in range(3))]
     assert said(some) == [
         "sjf_bco: within 12 % of the optimum on half of 4 instances, "
-        "no dual bound above 0 is known on 1 of them; 0 of 4 ratios are certified"
+        "no known dual bound limits the ratio on 1 of them; 0 of 4 ratios are certified"
     ]
     zero = [*both, *(result(f"i{k}", "b", "relaxation", None, 0) for k in range(4))]
-    assert said(zero) == ["sjf_bco: no dual bound above 0 is known on any of 4 instances"]
+    assert said(zero) == ["sjf_bco: no known dual bound limits the ratio on any of 4 instances"]
 
 
 def test_no_sentence_of_any_comparison_says_that_a_ratio_is_at_least_one():
@@ -254,7 +254,9 @@ def test_open_gaps_are_said_where_ratios_mean_nothing():
     alone = [result("i", "pump", objective=-4, bound=-5, system="mip")]
     assert said(alone) == ["mip, pump: gap 25.0%; not certified"]
     unlimited = [result(f"i{k}", "pump", objective=-4, system="mip") for k in range(3)]
-    assert said(unlimited) == ["mip, pump: no dual bound above 0 is known on any of 3 instances"]
+    assert said(unlimited) == [
+        "mip, pump: no known dual bound limits the ratio on any of 3 instances"
+    ]
 
 
 @pytest.mark.parametrize(

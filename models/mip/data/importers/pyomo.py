@@ -36,7 +36,8 @@ def models(files: Sequence[Any], rng: np.random.Generator) -> ImportOutcome:
     """
     instances = []
     for model in files:
-        name = str(getattr(model, "name", model))
+        given = str(getattr(model, "name", model))
+        name = "model" if given == "unknown" else given  # Pyomo's word for a model without a name
         try:
             instances.append((name, MipInstance.of(named_model(compile_model(model)))))
         except (InputError, ValueError, TriviallyInfeasibleError) as error:
