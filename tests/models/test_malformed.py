@@ -43,6 +43,10 @@ SYSTEMS = {
     "marl_queueing_": ("instances/marl_queueing/tiny/shortest_first.json", "lif"),
     "oneflow_sbp_": ("instances/oneflow_sbp/tiny/h1_megatron.json", "compiler_greedy"),
     "parallel_machines_": ("instances/parallel_machines/tiny/two_machines.json", "lpt"),
+    "pipeline_schedules_": (
+        "instances/pipeline_schedules/tiny/two_devices.json",
+        "one_f_one_b",
+    ),
     "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
     "knapsack_": ("instances/knapsack/tiny/e6_two_rows.json", "greedy"),
     "spp_": ("instances/spp/tiny/e1_load_is_not_time.json", "spp"),

@@ -1,0 +1,1 @@
+"""Published schedules: GPipe and 1F1B (`one_f_one_b`)."""

@@ -1,0 +1,1 @@
+"""Presets: equal stages of any ratio of times (`presets`)."""
