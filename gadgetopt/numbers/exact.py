@@ -16,11 +16,11 @@ from fractions import Fraction
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 
 #: An upper estimate of the relative error of a few hundred operations on doubles, exp included: an
-#: evaluator's value in doubles exceeds the exact value by at most this.
+#: evaluator's value in doubles exceeds the exact value by at most this. By definition.
 ROUNDING = Fraction(1, 2**42)
 
 #: Most binary digits of a common denominator. A solver's doubles need a few thousand; with many
-#: more, sums of rationals take excessive time and memory.
+#: more, sums of rationals take excessive time and memory. Tuned: `benchmarks/constants.py`.
 MOST_BITS = 2**15
 
 #: Decimal digits to which irrational values are computed.
@@ -28,6 +28,7 @@ _DOWN = decimal.Context(
     prec=20, rounding=decimal.ROUND_FLOOR, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX
 )
 #: Larger exponents are replaced by this one; exp of smaller ones than its negative is taken as 0.
+#: By definition.
 _LARGE = 1000
 
 

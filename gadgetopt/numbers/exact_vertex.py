@@ -31,17 +31,22 @@ Integers = npt.NDArray[np.object_]
 Entries = Mapping[int, Fraction | int]
 
 #: Binary digits of the first attempt to recognise rational numbers; doubled until `MOST_DIGITS`.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_DIGITS = 64
 MOST_DIGITS = 2**13
 #: Binary digits that a pass adds, and the fewest with which refinement goes on.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SHIFT = 40
 LEAST_SHIFT = 6
 #: With n binary digits, denominators are less than 2**(n / 2 - SPARE), and a number within
 #: 2**-(n / 2 - 2 SPARE) of a multiple of 1/denominator is read as that multiple.
+#: Tuned: `benchmarks/constants.py`.
 SPARE = 4
 #: Most binary digits of a residual, which has to be read as a double.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BITS = 1000
 #: Most equations that are eliminated in integers where refinement fails.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ELIMINATED = 60
 
 

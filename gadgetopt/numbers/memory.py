@@ -6,7 +6,7 @@ where they stand.
 
 from __future__ import annotations
 
-#: Bytes of one table, of which a run holds a few beside its solver.
+#: Bytes of one table, of which a run holds a few beside its solver. By definition.
 TABLE_BYTES = 160 * 10**6
 
 #: Entries of one table, numbers of 8 bytes.

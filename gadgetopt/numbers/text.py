@@ -10,13 +10,13 @@ from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number
 
-#: Larger integers are printed with six significant digits, too.
+#: Larger integers are printed with six significant digits, too. By definition.
 LONG = 10**21
 
 
 #: Whole numbers that are shortened in lines.
 _LONG_NUMBER = re.compile(r"\d{41,}")
-#: Significant digits of numbers that are no integers.
+#: Significant digits of numbers that are no integers. By definition.
 DIGITS = 6
 
 

@@ -10,19 +10,19 @@ Number = int | float | Fraction
 
 #: Relative tolerance at which two objective values, or a bound and a value, count as equal when at
 #: least one of them came out of floating-point arithmetic. Exact numbers are compared exactly.
-#: It is relative, so the unit of an instance does not matter; only 0 is close to 0.
+#: It is relative, so the unit of an instance does not matter; only 0 is close to 0. By definition.
 TOLERANCE = 1e-6
 
-#: A solver's 0: linear programs are solved to about this, whatever the unit.
+#: A solver's 0: linear programs are solved to about this, whatever the unit. By definition.
 NOTHING = 1e-9
 
 #: Relative gap at which an exact objective that is not integral and an exact bound count as closed:
-#: both may come from a solver's doubles.
+#: both may come from a solver's doubles. By definition.
 CLOSED_GAP = 1e-9
 
 
 #: Largest denominator of a simple fraction. A double this near to one is almost certainly meant as
-#: it.
+#: it. By definition.
 SIMPLE = 10**6
 
 

@@ -12,7 +12,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 
-#: Amounts in units stay below this, so that sums of many of them fit 64 bits.
+#: Amounts in units stay below this, so that sums of many of them fit 64 bits. By definition.
 MOST_UNITS = 2**44
 
 

@@ -44,8 +44,9 @@ from gadgetopt.pieces.rounding import (
 Regime = Literal["packing", "covering"]
 
 #: A row may be violated by this part of its right-hand side, for rounding errors.
+#: Tuned: `benchmarks/constants.py`.
 TOLERANCE = 1e-9
-#: Number of roundings that are drawn and multiplied together.
+#: Number of roundings that are drawn and multiplied together. Tuned: `benchmarks/constants.py`.
 _BATCH = 1000
 
 

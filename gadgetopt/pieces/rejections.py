@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-#: Reasons that an error message lists; of more it says how many.
+#: Reasons that an error message lists; of more it says how many. By definition.
 _MOST_REASONS = 3
 _MOST_CHARACTERS = 60
 

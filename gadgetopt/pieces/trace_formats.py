@@ -32,7 +32,7 @@ _ALIBABA_2023 = (
     Column("scheduled_time", "start", "any text"),
 )
 
-#: The number of GPUs of a job that shares them with others.
+#: The number of GPUs of a job that shares them with others. By definition.
 _SHARE = float("nan")
 
 #: Columns of the tables of Alibaba 2020, which have no header row.

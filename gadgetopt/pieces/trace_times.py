@@ -21,6 +21,7 @@ _DATE_AND_CLOCK = re.compile(
 )
 _SECONDS = re.compile(r"\d{9,10}(?:\.\d{1,9})?", re.ASCII)
 #: 1990 and 2100: smaller numbers count from some other day, greater ones are not seconds.
+#: By definition.
 _FIRST_S, _LAST_S = 631152000.0, 4102444800.0
 
 

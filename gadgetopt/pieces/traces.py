@@ -43,7 +43,7 @@ Domain = Literal[
     "text", "any text", "positive number", "non-negative number", "positive whole number", "time"
 ]
 
-#: Seconds of a unit in which a trace gives its times.
+#: Seconds of a unit in which a trace gives its times. By definition.
 _MILLISECOND_S = 1e-3
 _EXPECTED = {"time": EXPECTED_TIME, "text": "a non-empty text"}
 

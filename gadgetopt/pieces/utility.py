@@ -12,7 +12,7 @@ from gadgetopt.numbers.exact import ROUNDING, exp_ratio_below
 from gadgetopt.system.data import Data, PositiveFloat
 
 #: A sigmoid below this part of its height counts as 0. A part, so that the unit of utilities does
-#: not matter.
+#: not matter. By definition.
 NEGLIGIBLE = 1e-9
 
 #: The same, and one with the rounding of doubles, as quotients of whole numbers.

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.tree_kernel import Box
 
 #: A packing row is split on where its sum is at least this far from 0 and 1.
+#: Tuned: `benchmarks/constants.py`.
 FRACTIONAL_SUM = 0.02
-#: A column counts as fractional at this distance from an integer.
+#: A column counts as fractional at this distance from an integer. Tuned: `benchmarks/constants.py`.
 FRACTIONAL = 1e-6
 #: Columns whose sides are tried in the relaxation, at most; iterations for each side; how often a
-#: side is tried before its pseudo-cost is relied upon.
+#: side is tried before its pseudo-cost is relied upon. Tuned: `benchmarks/constants.py`.
 CANDIDATES, ITERATIONS, RELIABLE = 8, 100, 4
-#: Gain that stands for a side that closes, and the least gain.
+#: Gain that stands for a side that closes, and the least gain. By definition.
 CLOSED, LEAST = 1e6, 1e-6
 
 

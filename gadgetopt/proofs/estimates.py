@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Part of the numbers added up that may be noise of doubles; a reduced cost below the second part
 #: of the largest cost or entry that it is made of counts as zero where its column has no bound.
+#: Tuned: `benchmarks/constants.py`.
 NOISE, NO_COST = 1e-13, 1e-12
 
 

@@ -11,16 +11,18 @@ import zlib
 from collections.abc import Iterable, Iterator
 
 #: Limits that no honest proof comes near, so that a small file cannot fill memory or run for ever.
+#: By definition.
 MOST_BYTES, LONGEST_LINE = 2 * 10**9, 5 * 10**7
 
 #: Most bytes of text for a byte of compressed text, and what any text may have. Proofs that were
-#: found have up to 10; a text that repeats itself more is compressed in pieces.
+#: found have up to 10; a text that repeats itself more is compressed in pieces. By definition.
 EXPANSION, ALWAYS_BYTES = 20, 100_000
 
 #: Bytes of text that are compressed by themselves if the text repeats itself too much. No piece of
 #: the last size is compressed to less than a twentieth.
 _PIECES = [1 << k for k in range(15, 6, -1)]
 #: Characters in base64 that are decoded at once, a multiple of 4, and bytes of text that follow.
+#: By definition.
 _CHUNK = 1 << 16
 
 _NO_PROOF = "proof: is not the compressed text of a proof"

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Form
 
 #: Binary digits after the point that are tried in this order; few make short proofs.
+#: Tuned: `benchmarks/constants.py`.
 DIGITS = (0, 3, 6, 10, 16, 24, 34, 48, 64, 90)
-#: Those tried where no bound is needed and the best is wanted.
+#: Those tried where no bound is needed and the best is wanted. Tuned: `benchmarks/constants.py`.
 DIGITS_OF_BEST = (0, 10, 24, 48)
 #: Zeros after the point of a dual for which they are too few, and its digits after those.
+#: Tuned: `benchmarks/constants.py`.
 MANY_ZEROS, SIGNIFICANT = 28, 32
-#: Part of it that the best leaf may lose to have fewer digits.
+#: Part of it that the best leaf may lose to have fewer digits. Tuned: `benchmarks/constants.py`.
 NEAR_BEST = 1e-10
 
 #: A row or split, and its dual.

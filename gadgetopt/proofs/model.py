@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
-#: Lines of a model's text that are hashed at once.
+#: Lines of a model's text that are hashed at once. Tuned: `benchmarks/constants.py`.
 _AT_ONCE = 1000
 
 #: A linear form: distinct columns, and an integer for each.

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.tree_kernel import Row
 
 #: Distance from an integer that is taken for noise, and by which a row must be passed.
+#: Tuned: `benchmarks/constants.py`.
 NOISE = 1e-6
 #: Rounds at most, and entries of rows that the bounds found at a node may cite together.
+#: Tuned: `benchmarks/constants.py`.
 ROUNDS, MOST_CITED = 12, 200_000
-#: The row of the objective among `Side.row`, and that of its reduced costs.
+#: The row of the objective among `Side.row`, and that of its reduced costs. By definition.
 OBJECTIVE, PRICED = -1, -2
 
 

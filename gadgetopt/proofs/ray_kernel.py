@@ -20,7 +20,7 @@ from gadgetopt.proofs.tree_kernel import Rejected
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
 
-#: Most characters of a number: no honest proof comes near.
+#: Most characters of a number: no honest proof comes near. By definition.
 MOST_CHARACTERS = 100_000
 
 

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: With the solver's own 1e-7, tiny reduced costs times bounds cost large models their leaves.
+#: Tuned: `benchmarks/constants.py`.
 DUAL_TOLERANCE, PRIMAL_TOLERANCE = 1e-10, 1e-9
 #: The second where a relaxation has no optimum with it; it stays so.
+#: Tuned: `benchmarks/constants.py`.
 LOOSE_TOLERANCE = 1e-7
 #: By how much costs of columns with one bound are moved: more than the tolerance of reduced costs.
+#: Tuned: `benchmarks/constants.py`.
 LEAN = 1e-9
 #: Largest entry to which a ray is scaled, so that few binary digits hold it.
+#: Tuned: `benchmarks/constants.py`.
 RAY_SIZE = 64.0
 _NO_LIMIT = 2**31 - 1
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Row = tuple[Sequence[int], Sequence[int], int | None, int | None, int]
 #: Limits that no honest proof comes near: binary digits of duals, splits on a path, digits of other
 #: denominators, and entries of rows added up, each counted once for every thousand binary digits.
+#: By definition.
 MOST_BINARY_DIGITS, DEEPEST, MOST_BITS, MOST_STEPS = 400, 200_000, 200_000, 3 * 10**9
 
 

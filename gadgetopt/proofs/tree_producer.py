@@ -41,25 +41,32 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Share of the distance between two values of the objective by which a leaf must pass the lower.
+#: Tuned: `benchmarks/constants.py`.
 BEYOND = Fraction(1, 10**6)
 
 
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
+#: Tuned: `benchmarks/constants.py`.
 PLAIN, CUTS = 0.15, 0.3
 #: Part of the root's gap that cuts close where the tree without them has to wait.
+#: Tuned: `benchmarks/constants.py`.
 HELPFUL = 0.5
-#: Part of a step for a tree with cuts that making them may take.
+#: Part of a step for a tree with cuts that making them may take. Tuned: `benchmarks/constants.py`.
 CUTS_OF_STEP = 0.5
 #: Part of the last tree's time after which it is asked whether it will end; part of it until it is
 #: asked again; part of what it is to prove above its root's bound that it gives up if it will not.
+#: Tuned: `benchmarks/constants.py`.
 HOPEFUL, LOOK, LOWER = 0.6, 0.05, 0.3
 #: More than any `sum(costs * x)`: what each leaf must prove where nothing is to be feasible.
+#: By definition.
 ENDLESS = Fraction(10**300)
 #: Optima of relaxations that are made exact at most, where the target is a claim.
+#: Tuned: `benchmarks/constants.py`.
 OFFERS = 5
-#: Leaves of a tree before it is begun anew with reduced costs.
+#: Leaves of a tree before it is begun anew with reduced costs. Tuned: `benchmarks/constants.py`.
 FEW = 8
 #: A shorter time counts as this long there: other proofs take a twentieth of a second to start.
+#: Tuned: `benchmarks/constants.py`.
 SHORT_S = 1 / 3
 
 

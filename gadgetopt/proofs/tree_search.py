@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: Duals: doubles, or integers over a divisor.
 N = TypeVar("N", int, float)
 
-#: Relative size of the doubles' noise.
+#: Relative size of the doubles' noise. Tuned: `benchmarks/constants.py`.
 NOISE = 1e-12
 
 

@@ -13,17 +13,18 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 #: Seconds after which the alarm rings again: code between may have swallowed the exception, or a
-#: module was being imported.
+#: module was being imported. Tuned: `benchmarks/constants.py`.
 AGAIN_S = 2.0
 
 #: Seconds, or part of its time, that work without a clock may take beyond it.
+#: Tuned: `benchmarks/constants.py`.
 LATE_S, LATE_PART = 0.5, 0.1
 
 #: Parts of the grace period after which a method is ended, and after which a check is; the rest is
-#: for handing back the result.
+#: for handing back the result. Tuned: `benchmarks/constants.py`.
 METHOD_PART, CHECK_PART = 0.5, 0.7
 
-#: The least time that a timer can be set to; 0 would switch it off.
+#: The least time that a timer can be set to; 0 would switch it off. By definition.
 LEAST_S = 1e-3
 
 #: Where Python's import machinery says that its code comes from.

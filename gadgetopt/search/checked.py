@@ -21,8 +21,10 @@ C = TypeVar("C", bound=Certificate)
 Bound = TypeVar("Bound")
 
 #: Checks that are kept: a method asks about several certificates and hands back one of the last.
+#: Tuned: `benchmarks/constants.py`.
 KEPT = 4
 #: Seconds of a check from which on it is kept: a shorter one is made again in no time.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_S = 1e-3
 
 

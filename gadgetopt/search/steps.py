@@ -2,6 +2,7 @@
 
 #: Seconds of the first step, and its least and most part of the time, as trees are shorter; how
 #: many times as much the next step gets when none of the searches ended.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_S, FIRST_PARTS, GROWTH = 0.05, (0.0125, 0.125), 4
 
 

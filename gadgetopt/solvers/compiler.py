@@ -33,7 +33,7 @@ from gadgetopt.solvers.linear_terms import (
 )
 
 #: Relative rounding error within which a row without variables counts as satisfied if its numbers
-#: are known only as doubles.
+#: are known only as doubles. Tuned: `benchmarks/constants.py`.
 CONSTANT_TOLERANCE = 1e-12
 
 #: Types whose values below `LARGEST_EXACT` are exact as doubles.

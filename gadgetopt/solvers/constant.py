@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
     from gadgetopt.system.declaration import Sense
 
-#: A constant is large from this many times the largest cost on.
+#: A constant is large from this many times the largest cost on. Tuned: `benchmarks/constants.py`.
 LARGE = 2.0**10
 
 

@@ -41,7 +41,7 @@ from gadgetopt.system.result import (
 )
 
 #: In the search for a feasible point that proves unboundedness, unbounded variables are kept within
-#: this distance of their other bound, or of zero.
+#: this distance of their other bound, or of zero. Tuned: `benchmarks/constants.py`.
 BOX = 10**6
 
 

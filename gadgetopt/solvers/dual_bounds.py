@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
 #: with small integers has such duals, and hitting them exactly closes the last 1e-9 of the bound.
+#: Tuned: `benchmarks/constants.py`.
 LARGEST_DENOMINATOR = 10_000
 
 

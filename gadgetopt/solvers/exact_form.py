@@ -60,7 +60,7 @@ class ExactParts:
     inexact: Mapping[int, str] = field(default_factory=dict)
 
 
-#: The key of the objective in `inexact`.
+#: The key of the objective in `inexact`. By definition.
 OBJECTIVE = -1
 
 

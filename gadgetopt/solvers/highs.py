@@ -38,20 +38,25 @@ from gadgetopt.system.result import (
 )
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
+#: Tuned: `benchmarks/constants.py`.
 ABSOLUTE_GAP = 1e-6
 #: Relative distance of a scaled objective to its bound below which the solve counts as closed.
+#: Tuned: `benchmarks/constants.py`.
 CLOSED = 1e-6
-#: HiGHS treats numbers of this size as infinite.
+#: HiGHS treats numbers of this size as infinite. By definition.
 INFINITE = 1e20
-#: Smallest coefficient that HiGHS can be told to keep; it drops smaller ones.
+#: Smallest coefficient that HiGHS can be told to keep; it drops smaller ones. By definition.
 SMALLEST_COEFFICIENT = 1e-12
 #: Columns for each row beyond which a linear program is solved without HiGHS's presolve: of the
 #: pairs of trees of a network (16,901 columns, 27 rows) it took 34 s, the simplex method 0.05 s.
+#: Tuned: `benchmarks/constants.py`.
 WIDE = 100
 #: Seconds between two lines of the log, and between two points of the trace with one incumbent.
+#: Tuned: `benchmarks/constants.py`.
 LOG_INTERVAL_S = 5.0
 BETWEEN_BOUNDS_S = 0.1
 #: An improving direction of length one must improve by this much to count as a ray.
+#: Tuned: `benchmarks/constants.py`.
 RAY_TOLERANCE = 1e-6
 
 

@@ -11,6 +11,7 @@ from gadgetopt.search.clock import Clock
 T = TypeVar("T")
 
 #: Seconds between two checks of the waiting thread; Windows delivers Ctrl-C only in between.
+#: Tuned: `benchmarks/constants.py`.
 POLL_S = 0.1
 
 

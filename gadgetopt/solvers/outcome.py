@@ -35,6 +35,7 @@ NAMES = {
     "glpk": "GLPK",
 }
 #: Relative distance of an objective in doubles to its bound below which they count as equal.
+#: Tuned: `benchmarks/constants.py`.
 CLOSED = 1e-6
 
 

@@ -38,6 +38,7 @@ Algorithm = Literal["choose", "dual", "primal", "interior_point"]
 INFINITY = math.inf
 
 #: Relative difference of primal and dual objective up to which an optimum is accepted.
+#: Tuned: `benchmarks/constants.py`.
 OBJECTIVES_AGREE = 1e-6
 
 

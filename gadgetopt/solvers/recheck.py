@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 #: HiGHS's own primal feasibility tolerance. Here it is relative to the size of a row: to the
 #: largest of its side, its terms, and its coefficients of continuous columns.
+#: Tuned: `benchmarks/constants.py`.
 FEASIBILITY_TOLERANCE = 1e-6
 
 #: Relative distance of an objective in doubles to its bound below which the solve counts as closed.
+#: Tuned: `benchmarks/constants.py`.
 CLOSED = 1e-6
 
-#: Twice the relative rounding error of a sum or product of doubles.
+#: Twice the relative rounding error of a sum or product of doubles. By definition.
 _ROUNDING = 2.0**-52
 
 

@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Numbers are not scaled if the largest lies in this range.
+#: Numbers are not scaled if the largest lies in this range. Tuned: `benchmarks/constants.py`.
 ORDINARY = (1.0, 2.0**30)
-#: Otherwise the largest becomes about two to this power.
+#: Otherwise the largest becomes about two to this power. Tuned: `benchmarks/constants.py`.
 MODERATE_EXPONENT = 20
 #: Rows whose largest coefficient is below this are scaled to about 1.
+#: Tuned: `benchmarks/constants.py`.
 SMALL_ROW = 2.0**-10
 #: Sides and bounds of a linear program are scaled if the largest is below this.
+#: Tuned: `benchmarks/constants.py`.
 SMALL_SIDE = 2.0**-10
-#: Range of exponents of the power of two by which a double may be scaled.
+#: Range of exponents of the power of two by which a double may be scaled. By definition.
 MOST_EXPONENT = 1000
 
 

@@ -29,6 +29,7 @@ from gadgetopt.solvers.formulations.gate import check_components
 from gadgetopt.system.declaration import Sense
 
 #: Allowed distance of an integer variable from an integer; HiGHS's own tolerance is 1e-6.
+#: By definition.
 INTEGRALITY_TOLERANCE = 1e-5
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Most binary digits of a bound's denominator: as many as optima of linear programs of hundreds of
 #: rows have, and few enough for a file. Python does not print integers of thousands of digits.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BITS = 3000
 
 

@@ -43,9 +43,10 @@ from gadgetopt.trust.searches import (
 
 #: Parts of the time left that methods with certificates have together after the first round of
 #: trees on the formulation of a run, or `FIRST_S` for each up to the second part, and after the
-#: second round.
+#: second round. Tuned: `benchmarks/constants.py`.
 OF_METHODS = 0.025, 0.5
 #: Part of the time in which a run with a bound, but without a solution, is tried for having none.
+#: Tuned: `benchmarks/constants.py`.
 OF_INFEASIBILITY = 0.25
 
 

@@ -35,7 +35,7 @@ from gadgetopt.trust.exactness import with_exact_bound
 from gadgetopt.trust.judgement import judge
 from gadgetopt.trust.proving import add_root_proof
 
-#: Seconds for making the bound of a short run exact.
+#: Seconds for making the bound of a short run exact. Tuned: `benchmarks/constants.py`.
 MOMENT_S = 0.1
 
 #: The phase of a run in which its result is judged, and the seconds from which on it is told.

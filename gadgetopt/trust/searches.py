@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
+#: Tuned: `benchmarks/constants.py`.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
 #: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
+#: Tuned: `benchmarks/constants.py`.
 WORTH_S = 0.25
 
 

@@ -23,7 +23,7 @@ from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import ASrptInstance, ASrptSolution, JobType, ScheduledJob
 
-#: What nothing is taken away by.
+#: What nothing is taken away by. By definition.
 _NOTHING = Fraction(0)
 
 #: A stage's replicas by server, and with it every stage of a job.

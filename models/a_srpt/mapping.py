@@ -15,6 +15,7 @@ from itertools import islice
 from .iteration_time import MappingTimes
 
 #: Partial mappings that a search may look at before it settles for a bound.
+#: Tuned: `benchmarks/constants.py`.
 MOST_NODES = 20_000
 
 #: Replicas of every stage on every server.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .instance import ASrptInstance
 
 #: Sums of fractions with a common denominator of more binary digits are rounded down to multiples
-#: of 2^-`FRACTION_BITS`.
+#: of 2^-`FRACTION_BITS`. Tuned: `benchmarks/constants.py`.
 MOST_DENOMINATOR_BITS, FRACTION_BITS = 2048, 64
 
 

@@ -24,6 +24,7 @@ Route = tuple[int, ...]
 
 #: Rates in floating point are also read as fractions with at most this denominator (times the
 #: unit of capacity): an optimal vertex of a network with small integers has such rates.
+#: Tuned: `benchmarks/constants.py`.
 LARGEST_DENOMINATOR = 1_000_000
 
 

@@ -20,11 +20,12 @@ from gadgetopt.pieces.knapsack.problem import Knapsack
 
 from .instance import KnapsackInstance, KnapsackSolution
 
-#: Sums up to this leave the solvers in doubles room for exact products with prices.
+#: Sums up to this leave the solvers in doubles room for exact products with prices. By definition.
 _LARGEST = 2**46
 
 #: Relative amount by which a bound in units may have come out too low. At a million units the
 #: toolkit's general tolerance is a whole unit; here profits are exact.
+#: Tuned: `benchmarks/constants.py`.
 BOUND_TOLERANCE = 1e-9
 
 

@@ -17,6 +17,7 @@ from .instance import ParallelMachinesInstance
 MOST_STEPS, MOST_CELLS = 10**10, 5 * TABLE_CELLS
 
 #: Bits of sums, times jobs, up to which the bound is raised to an attainable sum.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SUMS = 10**9
 
 

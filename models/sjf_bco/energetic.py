@@ -21,7 +21,7 @@ import numpy as np
 
 from .instance import SjfBcoInstance
 
-#: Numbers up to this are 64-bit integers, larger ones Python integers.
+#: Numbers up to this are 64-bit integers, larger ones Python integers. By definition.
 _INT64_SAFE = 2**61
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .instance import SjfBcoInstance
 
 #: A rate at a larger relative distance from an integer is floored in floating point. Floats are
-#: accurate to about 1e-15, so the margin is wide.
+#: accurate to about 1e-15, so the margin is wide. By definition.
 _FLOAT_MARGIN = 1e-9
 
 

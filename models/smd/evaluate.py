@@ -28,6 +28,7 @@ from gadgetopt.system.result import Evaluation, Violation
 from .instance import Allocation, Job, SmdInstance, SmdSolution
 
 #: An admitted job whose utility is below this part of its gamma_1 counts as hopeless.
+#: By definition.
 HOPELESS = 0.01
 
 

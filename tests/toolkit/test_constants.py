@@ -1,57 +1,31 @@
-"""Numbers that modules name say what they are: a comment above them, beside them or below them."""
+"""Numbers that modules name say what they are, and where their value comes from."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
-#: What numbers are made of besides digits.
-MAKERS = {"Fraction", "float", "int"}
+spec = importlib.util.spec_from_file_location(
+    "constants_read", ROOT / "benchmarks" / "constants_read.py"
+)
+constants_read = importlib.util.module_from_spec(spec)
+sys.modules["constants_read"] = constants_read  # its data classes look themselves up
+spec.loader.exec_module(constants_read)
 
 
-def is_number(node: ast.expr) -> bool:
-    """Return True for a number, an expression of numbers, and a tuple of these."""
-    match node:
-        case ast.Constant(value=value):
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case ast.UnaryOp(operand=operand):
-            return is_number(operand)
-        case ast.BinOp(left=left, right=right):
-            return is_number(left) and is_number(right)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return bool(parts) and all(map(is_number, parts))
-        case ast.Call(func=ast.Name(id=name), args=parts):
-            text = [isinstance(x, ast.Constant) and isinstance(x.value, str) for x in parts]
-            return name in MAKERS and all(
-                t or is_number(x) for t, x in zip(text, parts, strict=True)
-            )
-    return False
-
-
-def bare_constants(source: str) -> Iterator[str]:
-    """Yield line and name of the numeric constants of a module that no comment is about.
-
-    A comment is about all constants below it that follow each other line by line. A text below one
-    is about it, and so is a comment on its line.
-    """
-    lines, explained = source.splitlines(), -1
-    body = ast.parse(source).body
-    for node, after in zip(body, [*body[1:], None], strict=True):
-        is_assigned = isinstance(node, ast.Assign | ast.AnnAssign)
-        if not is_assigned or node.value is None or not is_number(node.value):
-            continue
-        above = lines[node.lineno - 2] if node.lineno > 1 else ""
-        below = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-        beside = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno])
-        if above.startswith("#") or beside or below or explained == node.lineno - 1:
-            explained = node.end_lineno or 0
-        else:
-            yield f"{node.lineno}: {lines[node.lineno - 1]}"
+def bare_constants(source: str) -> list[str]:
+    """Return line and name of the numeric constants of a module that no comment is about."""
+    lines = source.splitlines()
+    return [
+        f"{node.lineno}: {lines[node.lineno - 1]}"
+        for node, comment in constants_read.comments(source)
+        if not comment
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +43,69 @@ def bare_constants(source: str) -> Iterator[str]:
     ],
 )
 def test_what_a_comment_is_about(source, bare):
-    assert list(bare_constants(source)) == bare
+    assert bare_constants(source) == bare
 
 
-@pytest.mark.parametrize("package", ["gadgetopt", "models"])
-def test_numeric_constants_say_what_they_are(package):
+def test_numeric_constants_say_what_they_are():
     found = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in sorted((ROOT / package).rglob("*.py"))
-        for line in bare_constants(path.read_text(encoding="utf-8"))
+        f"{file}:{line}"
+        for file, text in constants_read.sources().items()
+        for line in bare_constants(text)
     ]
     assert found == []
+
+
+def test_numeric_constants_are_definitions_or_name_their_table():
+    """What guards memory is computed from the one budget and no number of its own."""
+    kinds = {c.key: c.kind for c in constants_read.all_constants()}
+    assert [key for key, kind in kinds.items() if kind is None] == []
+    tables = set(kinds.values()) - {"definition"}
+    assert all((ROOT / table).is_file() for table in tables)
+
+
+@pytest.mark.parametrize(
+    ("file", "comment", "kind"),
+    [
+        ("models/x/heuristics/a.py", "Rounds. Tuned: `benchmarks/constants.py`.", "constants.py"),
+        ("models/x/heuristics/a.py", "Rounds. Tuned: `benchmarks/engine.py`.", "engine.py"),
+        ("models/x/heuristics/a.py", "No time. By definition.", "definition"),
+        ("models/x/heuristics/a.py", "Rounds.", None),
+        ("models/x/heuristics/a.py", "Tuned: `benchmarks/constants.py`. Rounds.", None),
+        ("models/x/pictures/a.py", "Bars.", "definition"),
+        ("models/x/instance.py", "Most jobs.", "definition"),
+    ],
+)
+def test_what_a_comment_says_of_its_constants(file, comment, kind):
+    known = constants_read.kind_of(file, comment)
+    assert (known or "").removeprefix("benchmarks/") == (kind or "")
+
+
+def test_constants_of_a_tuple_are_told_apart():
+    source = (
+        "#: Most, and part. By definition.\n(MOST, PART) = (2**3, Fraction(1, 2))\nN = (1, 2)\n"
+    )
+    found = list(constants_read.constants_of("models/x/a.py", source))
+    assert [(c.name, c.text, c.kind) for c in found] == [
+        ("MOST", "2 ** 3", "definition"),
+        ("PART", "Fraction(1, 2)", "definition"),
+        ("N", "(1, 2)", "definition"),
+    ]
+
+
+def test_reading_follows_imports_what_is_computed_and_compiled_loops():
+    texts = {
+        "models/x/a.py": "#: A.\nA = 3\nB = A * 2\n\n@compiled\ndef loop(n):\n    return n + A\n",
+        "models/x/b.py": "from .a import A as C\nfrom . import a\n",
+        "models/x/c.py": "from .a import loop\nfrom .b import C\n",
+        "models/x/__init__.py": "",
+    }
+    reading = constants_read.Reading(texts)
+    key = "models/x/a.py:A"
+
+    def read(module, code):
+        expression = constants_read.ast.parse(code)
+        return reading.read(reading.modules[f"gadgetopt.models.x.{module}"], expression)
+
+    assert read("a", "B + 1") == read("b", "a.B") == read("c", "loop(2)") == read("c", "C") == {key}
+    assert read("c", "B") == set()
+    assert reading.loops[key] == [("gadgetopt.models.x.a", "loop")]

@@ -30,11 +30,12 @@ from gadgetopt.search.clock import Clock
 from .flows import WORD_BITS, BigInts
 from .peeling_loops import Arcs, grow_exactly, peel_widest, unreached
 
-#: Most widest trees that are taken off at once.
+#: Most widest trees that are taken off at once. Tuned: `benchmarks/constants.py`.
 MOST_AT_ONCE = 64
-#: Sets of nodes that one tree's growth remembers.
+#: Sets of nodes that one tree's growth remembers. Tuned: `benchmarks/constants.py`.
 MOST_SETS = 64
 #: Arcs without capacity are dropped once this part of all have none.
+#: Tuned: `benchmarks/constants.py`.
 DROPPED = 0.2
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 Integers = npt.NDArray[Any]
 
 #: Largest number of terminals for which cheapest Steiner trees are computed; the work is 3^N.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TERMINALS = 10
 
 

@@ -22,8 +22,9 @@ from gadgetopt.numbers.arrays import Bools, Ints
 BigInts = npt.NDArray[Any]
 
 #: Bits of a capacity that SciPy may be given: a residual is the sum of two, below 2^31.
+#: By definition.
 BITS = 30
-#: Bits of a sum that 64-bit integers hold with room for a residual.
+#: Bits of a sum that 64-bit integers hold with room for a residual. By definition.
 WORD_BITS = 61
 
 

@@ -14,6 +14,7 @@ from scipy.sparse import csgraph, csr_array
 from gadgetopt.numbers.arrays import Floats, Ints
 
 #: Above this number of edges per node Prim's rows beat sorting the edges (measured).
+#: Tuned: `benchmarks/constants.py`.
 DENSE_DEGREE = 100
 
 _NO_EDGE = np.iinfo(np.int64).max

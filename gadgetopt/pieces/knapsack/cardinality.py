@@ -41,12 +41,16 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 #: Number of options besides the best ones that the first threshold leaves.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_OPTIONS = 20
 #: A threshold closer to the incumbent than this part of the gap is set to the incumbent.
+#: Tuned: `benchmarks/constants.py`.
 LAST_STEP = 0.125
 #: Factor by which the nodes shall grow from one threshold to the next.
+#: Tuned: `benchmarks/constants.py`.
 GROWTH = 4.0
 #: Reduced costs keep items whose loss exceeds the gap by no more than this, relative to profits.
+#: Tuned: `benchmarks/constants.py`.
 FIXING_SLACK = 1e-7
 
 

@@ -52,9 +52,11 @@ TURNS_SINGLE = ((2e8, 30.0), (math.inf, 0.0))
 TURNS_FEW = ((1e7, 3.0), (1e8, 30.0), (math.inf, 0.0))
 TURNS_MANY = ((3e6, 5.0), (1e7, 30.0), (math.inf, 0.0))
 #: Most items of groups for which `TURNS_FEW` are; of more, enumeration varies.
+#: Tuned: `benchmarks/constants.py`.
 FEW_ITEMS = 1000
 
 #: With more rows few sets are near each other and a tree finds them hardly faster than a list.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ROWS_OF_HALVES = 6
 #: Proof of a bound before the core is searched.
 LAGRANGIAN = "Lagrangian bound"

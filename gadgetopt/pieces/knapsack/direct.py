@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Part of its capacity by which a solver's choice may exceed a row of decimals.
+#: Tuned: `benchmarks/constants.py`.
 FEASIBILITY = 1e-9
 
 

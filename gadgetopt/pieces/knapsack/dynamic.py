@@ -22,7 +22,7 @@ from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 
 #: Most bytes for the decisions of a dynamic program, and most units of its row, which take a few
-#: doubles each.
+#: doubles each. Tuned: `benchmarks/constants.py`.
 MOST_BYTES = 10**9
 MOST_UNITS = 10**7
 

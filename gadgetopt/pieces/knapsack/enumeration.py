@@ -32,12 +32,13 @@ from gadgetopt.pieces.knapsack.tail_prices import TailLp
 from gadgetopt.search.clock import Clock
 
 #: Most numbers in the children of nodes handled together, so that they stay in the cache. More
-#: nodes are split by bound, the better half first.
+#: nodes are split by bound, the better half first. Tuned: `benchmarks/constants.py`.
 BLOCK_NUMBERS = 1 << 18
-#: Blocks with fewer nodes get no linear programs.
+#: Blocks with fewer nodes get no linear programs. Tuned: `benchmarks/constants.py`.
 LEAST_SAMPLED = 2048
 #: Further prices are computed once each where the levels left have this many bits: the logarithm of
 #: the number of their choices. Below fewer bits there is too little to prune.
+#: Tuned: `benchmarks/constants.py`.
 SAMPLED_BITS = (60, 48, 38, 30, 24, 19, 15, 12)
 
 

@@ -29,11 +29,13 @@ from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
 #: Most linear programs of the literal enumeration, and most sets that the pruned one bounds.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PROGRAMS = 200_000
 MOST_SETS = 20_000_000
 #: An item of which no more than this part is missing counts as whole.
+#: Tuned: `benchmarks/constants.py`.
 WHOLE = 1e-7
-#: Number of sets bounded together.
+#: Number of sets bounded together. Tuned: `benchmarks/constants.py`.
 CHUNK = 50_000
 
 

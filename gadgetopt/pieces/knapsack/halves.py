@@ -41,9 +41,10 @@ from gadgetopt.pieces.knapsack.relaxation import Relaxation, only_items, usable_
 from gadgetopt.search.clock import Clock
 
 #: Most numbers in the list of a half, and most pairs of sets looked at for one threshold.
+#: Tuned: `benchmarks/constants.py`.
 MOST_NUMBERS = 5_000_000
 MOST_PAIRS = 2_000_000
-#: Sets whose neighbours are looked for together.
+#: Sets whose neighbours are looked for together. Tuned: `benchmarks/constants.py`.
 CHUNK = 2048
 
 

@@ -17,11 +17,12 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.problem import LARGEST_EXACT, Knapsack
 
-#: Largest power of ten by which decimals are made whole.
+#: Largest power of ten by which decimals are made whole. Tuned: `benchmarks/constants.py`.
 LARGEST_DECIMAL = 10**6
 #: Sums at the scale of a knapsack stay below this; the rest up to 2^53 is room for other prices.
+#: By definition.
 ROOM = 2.0**46
-#: Least relative improvement if profits are not whole numbers.
+#: Least relative improvement if profits are not whole numbers. Tuned: `benchmarks/constants.py`.
 LEAST_IMPROVEMENT = 1e-10
 
 

@@ -30,9 +30,10 @@ from gadgetopt.pieces.knapsack.relaxation import Relaxation, only_items, usable_
 from gadgetopt.search.clock import Clock
 
 #: Items with a loss in the first kernel, and factor from one kernel to the next.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_ITEMS = 5
 GROWTH = 1.25
-#: Loss, relative to the largest profit, that counts as none.
+#: Loss, relative to the largest profit, that counts as none. Tuned: `benchmarks/constants.py`.
 NO_LOSS = 1e-9
 
 

@@ -11,10 +11,12 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.problem import Knapsack
 
 #: Rows and profits with a sum above the first are divided down to the second.
+#: Tuned: `benchmarks/constants.py`.
 LARGE_SUM, MODERATE_SUM = 2.0**30, 2.0**24
 #: Rows and profits with a sum below this are multiplied up to the same second.
+#: Tuned: `benchmarks/constants.py`.
 SMALL_SUM = 2.0**-10
-#: Largest exponent of two for the factor of a double.
+#: Largest exponent of two for the factor of a double. By definition.
 MOST_EXPONENT = 1000
 
 

@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from gadgetopt.numbers.arrays import Floats, Ints
 
-#: Doubles hold every whole number up to this one.
+#: Doubles hold every whole number up to this one. By definition.
 LARGEST_EXACT = 2.0**53
 #: Part of a capacity by which a sum of decimals equal to it may exceed it in doubles.
+#: By definition.
 SUM_ROUNDING = 1e-12
 
 

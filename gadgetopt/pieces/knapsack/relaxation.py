@@ -27,11 +27,14 @@ from gadgetopt.solvers.persistent import INFINITY, Algorithm, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
 #: Reduced profit, relative to the largest profit, at which a column is worth adding.
+#: Tuned: `benchmarks/constants.py`.
 PRICING_TOLERANCE = 1e-10
 #: Relative agreement of bound and restricted relaxation at which column generation ends.
+#: Tuned: `benchmarks/constants.py`.
 AGREEMENT = 1e-10
 #: From so many columns on, the interior-point method with crossover solves the first program: the
 #: primal simplex method takes ten seconds for 20,000 columns, minutes for 100,000.
+#: Tuned: `benchmarks/constants.py`.
 MANY_COLUMNS = 5_000
 
 

@@ -50,44 +50,51 @@ from gadgetopt.system.result import Limits
 Sharpening = Literal["auto", "search", "mip"]
 
 #: The core of single items is not enumerated to the end if more sets than this could be better.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SETS = 1e13
 #: If more sets than this lose no more than a part of the gap, enumeration hardly lowers the bound.
+#: Tuned: `benchmarks/constants.py`.
 SETS_OF_BOUNDS, PART_OF_BOUNDS = 1e9, 0.25
 #: Beyond this number, no better incumbent will change that: HiGHS lowers the bound, and as it needs
-#: all the time for it, the search has this part only.
+#: all the time for it, the search has this part only. Tuned: `benchmarks/constants.py`.
 SETS_OF_HIGHS, SETTLING_PART = 1e10, 0.1
-#: Cells into which the gap is divided to count these sets.
+#: Cells into which the gap is divided to count these sets. Tuned: `benchmarks/constants.py`.
 CELLS = 500
 #: With fewer sets enumeration is done before a search of single items would pay; with fewer than
-#: the second number only a short search does.
+#: the second number only a short search does. Tuned: `benchmarks/constants.py`.
 SETS_WITHOUT_SEARCH, SETS_OF_SHORT_SEARCH = 1e6, 1e10
 #: Children of the short search and of the longer one; their part of the time, and seconds.
+#: Tuned: `benchmarks/constants.py`.
 SHORT_CHILDREN, LONGER_CHILDREN = 100_000, 500_000
 MEMETIC_PART, MEMETIC_S = 0.15, 1.5
-#: With more sets than this the lists of two halves are too long.
+#: With more sets than this the lists of two halves are too long. Tuned: `benchmarks/constants.py`.
 SETS_OF_HALVES = 5e8
 #: Part of the time for the search of a core that enumeration cannot finish, and its seconds without
 #: a limit. If HiGHS has to lower the bound, it starts when so many populations brought nothing.
+#: Tuned: `benchmarks/constants.py`.
 SEARCH_PART, SEARCH_S, SETTLED = 0.5, 60.0, 4
 #: Nodes of the small kernels of groups, and their part of the time.
+#: Tuned: `benchmarks/constants.py`.
 NODES_OF_FEW_KERNELS, FEW_KERNELS_PART = 300_000, 0.25
 #: With no more sets than the first number the enumeration of groups follows at once; with no more
-#: than the second it gets what larger kernels leave of the time.
+#: than the second it gets what larger kernels leave of the time. Tuned: `benchmarks/constants.py`.
 SETS_OF_GROUPS, MOST_SETS_OF_GROUPS = 1e14, 1e18
 #: HiGHS gets the other part for groups only if they are so many and the limit is so long.
+#: Tuned: `benchmarks/constants.py`.
 MANY_GROUPS, LONG_S = 300, 59.0
 #: A level for every group costs time in every kernel, an item in every child.
+#: Tuned: `benchmarks/constants.py`.
 MOST_GROUPS = 5_000
 
 #: A better incumbent of groups is searched for by HiGHS among this many items of every group, those
 #: of least loss, if the gap to the first one leaves more; for so many seconds, and to this
-#: relative gap.
+#: relative gap. Tuned: `benchmarks/constants.py`.
 FIRST_CORE = 4
 LARGE_CORE = 2000
 FIRST_CORE_S = 10.0
 FIRST_CORE_GAP = 1e-9
 #: If the gap leaves more single items undecided than this, HiGHS searches among so many of the
-#: smallest reduced profits, at most for so many seconds.
+#: smallest reduced profits, at most for so many seconds. Tuned: `benchmarks/constants.py`.
 UNDECIDED = 150
 WINDOWS = ((200, 3.0), (600, 3.0))
 

@@ -16,9 +16,9 @@ from gadgetopt.system.result import Status
 if TYPE_CHECKING:
     from gadgetopt.pieces.knapsack.enumeration import Levels
 
-#: Linear programs solved per call.
+#: Linear programs solved per call. Tuned: `benchmarks/constants.py`.
 SAMPLES = 32
-#: Most seconds for each linear program.
+#: Most seconds for each linear program. Tuned: `benchmarks/constants.py`.
 LP_S = 1.0
 
 

@@ -12,7 +12,7 @@ from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import Data, NonNegativeSize, PositiveSize
 
-#: GPUs of a machine, far beyond any real case: they are listed one by one.
+#: GPUs of a machine, far beyond any real case: they are listed one by one. By definition.
 MOST_GPUS_OF_A_MACHINE = 1024
 
 GpuCount = Annotated[int, Field(gt=0, le=MOST_GPUS_OF_A_MACHINE)]

@@ -28,7 +28,7 @@ from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import Limits, Status
 
-#: The largest load in the model's ticks.
+#: The largest load in the model's ticks. By definition.
 MOST_TICKS = 2**40
 
 

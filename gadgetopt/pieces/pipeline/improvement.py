@@ -23,7 +23,7 @@ from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.search.clock import Clock
 
-#: Turns without a shorter schedule before one is disturbed.
+#: Turns without a shorter schedule before one is disturbed. Tuned: `benchmarks/constants.py`.
 MOST_TURNS = 3
 
 

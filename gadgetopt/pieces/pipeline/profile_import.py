@@ -16,7 +16,7 @@ from gadgetopt.pieces.pipeline.instance import CommModel, Duplex, Layer, Pipelin
 from gadgetopt.pieces.pipeline.profiles import Profile
 from gadgetopt.pieces.traces import ImportOutcome
 
-#: Bytes; options give bandwidths in GB/s.
+#: Bytes; options give bandwidths in GB/s. By definition.
 _GBYTE = 1e9
 _CLUSTER = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,3}|[1-9]\d{0,3}(,[1-9]\d{0,3})*")
 

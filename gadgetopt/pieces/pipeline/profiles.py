@@ -36,7 +36,7 @@ from gadgetopt.system.reading import read_bytes
 _TIMES = ("forward_compute_time", "backward_compute_time")
 _SIZES = ("activation_size", "parameter_size")
 _FIELD = re.compile(r"(\w+)=(\[[^\]]*\]|[^,\s]+)")
-#: Profiles give times in milliseconds.
+#: Profiles give times in milliseconds. By definition.
 _MS_PER_S = 1000
 
 

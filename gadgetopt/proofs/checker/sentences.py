@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from gadgetopt.proofs.reading.draft import NamedModel
 
-#: Decimals of a bound that is written as no short decimal.
+#: Decimals of a bound that is written as no short decimal. By definition.
 DECIMALS = 9
-#: From here on a number is not written, and from here on the denominator of a ratio.
+#: From here on a number is not written, and from here on the denominator of a ratio. By definition.
 LARGEST_WRITTEN, MOST_OF_RATIO = 10**300, 10**40
 
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.tree_search import TreeSearch
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Part of the root's objective that its rounded duals may lose.
+#: Part of the root's objective that its rounded duals may lose. Tuned: `benchmarks/constants.py`.
 LOST = 1e-6
-#: Most binary digits of a leaf's denominator.
+#: Most binary digits of a leaf's denominator. Tuned: `benchmarks/constants.py`.
 MOST_BITS = 20_000
 
 

@@ -27,22 +27,28 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
 
 #: Rounds, basic columns tried in each, and lemmas of each, at most.
+#: Tuned: `benchmarks/constants.py`.
 ROUNDS, TRIED, A_ROUND = 50, 200, 50
 #: No more after so many rounds that closed less than this part of the gap together.
+#: Tuned: `benchmarks/constants.py`.
 PATIENCE, GAIN = 5, 0.02
-#: The same of rounds that closed nothing.
+#: The same of rounds that closed nothing. Tuned: `benchmarks/constants.py`.
 STALLED, NOTHING = 4, 1e-6
 #: Rounds that closed at least this part of the gap together are worth going on with at once.
+#: Tuned: `benchmarks/constants.py`.
 LATELY, GAINING = 3, 0.05
 #: Part of the gap that other lemmas are to close in a round to be alone in the next.
+#: Tuned: `benchmarks/constants.py`.
 SLOW = 0.05
-#: Lemmas that close less than this part of the gap are not used.
+#: Lemmas that close less than this part of the gap are not used. Tuned: `benchmarks/constants.py`.
 WORTH = 0.1
-#: Distance of a basic column from integers that is worth a cut.
+#: Distance of a basic column from integers that is worth a cut. Tuned: `benchmarks/constants.py`.
 FRACTIONAL = 0.01
 #: Entries below which a cut's share of it is noise, and depth from which it is worth a lemma.
+#: Tuned: `benchmarks/constants.py`.
 NOISE, DEEP = 1e-9, 1e-4
 #: Part of a model's columns, and number of columns, that a cut may have; the larger counts.
+#: Tuned: `benchmarks/constants.py`.
 DENSE_PART, DENSE = 0.3, 100
 
 

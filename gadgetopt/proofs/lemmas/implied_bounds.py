@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Form
 
 #: The cut lies above the target by this part of it, and by 1: where it is near, nothing is gained.
+#: Tuned: `benchmarks/constants.py`.
 BEYOND_TARGET = Fraction(1, 1000)
 #: Binary digits of a bound's denominator, at most: sums over long ones cost more than they prove.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BITS = 256
 
 

@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.relaxation import Tableau
     from gadgetopt.proofs.tree_kernel import Row
 
-#: Rows that are added up, at most.
+#: Rows that are added up, at most. Tuned: `benchmarks/constants.py`.
 ROWS = 6
 #: Lemmas of a round, at most, and as a part of the columns: the larger counts.
+#: Tuned: `benchmarks/constants.py`.
 A_ROUND, A_ROUND_PART = 50, 0.2
 #: Lemmas of cuts already found that are made even where the time is up, so that they are not lost.
+#: Tuned: `benchmarks/constants.py`.
 FEW = 10
 #: Columns of a lemma from which cuts are made, at most; its slack that counts as none, as a part.
+#: Tuned: `benchmarks/constants.py`.
 WIDEST, TIGHT = 100, 1e-6
-#: Decimals to which a point is compared with an earlier one.
+#: Decimals to which a point is compared with an earlier one. Tuned: `benchmarks/constants.py`.
 DIGITS = 6
 
 

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.tree_kernel import Row
 
 #: A lemma is made where the relaxation's optimum violates it by this much.
+#: Tuned: `benchmarks/constants.py`.
 VIOLATED = 0.01
 #: Sums of the relaxation's optimum that differ by less count as equal.
+#: Tuned: `benchmarks/constants.py`.
 NOISE = 1e-6
 #: Tables of two choices, at most; products that fit into none of them are left out.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TABLES = 10
 
 #: Columns of a choice that have the same label.

@@ -22,11 +22,13 @@ from gadgetopt.proofs.tree_kernel import Box, Rejected, leaf_bound, rounded
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Form, Model
 
-#: Binary digits of the duals that are tried in this order.
+#: Binary digits of the duals that are tried in this order. Tuned: `benchmarks/constants.py`.
 DIGITS = (0, 4, 10, 20, 30)
 #: Part of the distance from the target that duals of few digits may lose.
+#: Tuned: `benchmarks/constants.py`.
 LOSS = Fraction(1, 20)
 #: Least part of the integer columns that must be fixed for the lemma to be worth its leaves.
+#: Tuned: `benchmarks/constants.py`.
 WORTH = 0.5
 
 

@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
 
 #: Scales that are tried, and their divisors after the best; columns whose other bound is tried.
+#: Tuned: `benchmarks/constants.py`.
 SCALES, DIVISORS, TURNED = 16, (2, 4, 8), 12
-#: Depth from which a cut is worth a lemma.
+#: Depth from which a cut is worth a lemma. Tuned: `benchmarks/constants.py`.
 DEEP = 1e-4
 #: Part of 1 from which on the fraction f of a cut is neither 0 nor 1.
+#: Tuned: `benchmarks/constants.py`.
 FRACTION = 0.01
 #: Numbers below this are noise of doubles; distance from a bound that is none.
+#: Tuned: `benchmarks/constants.py`.
 NOISE, NEAR = 1e-9, 1e-6
 
 

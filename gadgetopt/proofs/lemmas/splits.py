@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Form, Model
 
 #: Largest coefficients of a lemma, tried in this order until it is at least this part as deep as
-#: the cut; entries below which a cut's share of it is noise.
+#: the cut; entries below which a cut's share of it is noise. Tuned: `benchmarks/constants.py`.
 LARGEST, ENOUGH, NOISE = (2**16, 2**28, 2**40), 0.5, 1e-9
 #: Binary digits of the duals of its leaves where these are enough, or those times the lemma's unit.
+#: Tuned: `benchmarks/constants.py`.
 FEW, MANY = (0, 4, 10), 48
 #: Largest coefficient of a lemma whose coefficients are proportional to small integers.
+#: Tuned: `benchmarks/constants.py`.
 SMALL = 1000
 
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 #: What a log says besides steps; its deletions are hints about memory.
 READ_OVER = ("pseudo-Boolean", "del", "output", "conclusion", "end", "#", "w")
-#: Constraints are forgotten in groups of this size.
+#: Constraints are forgotten in groups of this size. Tuned: `benchmarks/constants.py`.
 FORGOTTEN_AT_ONCE = 50
 
 

@@ -25,10 +25,11 @@ from collections.abc import Iterable, Iterator
 Constraint = tuple[dict[int, int], int]
 
 #: Products of more binary digits are refused: nobody needs them, and they could grow without end.
+#: By definition.
 MOST_BITS = 100_000
 
 #: Most numbers in constraints at hand, in words of 64 bits, and most constraints on a stack: a few
-#: characters write a constraint of any length.
+#: characters write a constraint of any length. By definition.
 MOST_WORDS, DEEPEST = 5 * 10**7, 100
 
 

@@ -20,10 +20,13 @@ from gadgetopt.proofs.pseudo_boolean.elaboration import NotElaborated, elaborate
 from gadgetopt.proofs.pseudo_boolean.encoding import Formula, encode, proof_lines
 
 #: Models of more columns are left to other proofs: there the solver has never been of use.
+#: Tuned: `benchmarks/constants.py`.
 MOST_COLUMNS = 5_000
 #: Longer logs are not read; elaborating one takes about a second for each megabyte.
+#: Tuned: `benchmarks/constants.py`.
 MOST_LOG_BYTES = 40_000_000
 #: Seconds that the process may take beyond its limit, to start and to write its files.
+#: Tuned: `benchmarks/constants.py`.
 GRACE_S = 10.0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gadgetopt.proofs.pseudo_boolean.kernel import Constraint
 
-#: Stands for the negation of what is to be derived.
+#: Stands for the negation of what is to be derived. By definition.
 NEGATION = 0
 
 

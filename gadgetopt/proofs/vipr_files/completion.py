@@ -12,7 +12,7 @@ from fractions import Fraction
 from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.vipr_files.constraints import Line, Terms
 
-#: Seconds for a step.
+#: Seconds for a step. Tuned: `benchmarks/constants.py`.
 LIMIT_S = 10.0
 
 

@@ -14,6 +14,7 @@ from gadgetopt.proofs.vipr_files.words import Words
 
 #: Limits that no honest proof comes near: binary digits of a sum's denominator, and entries of
 #: lines that are added up, where an assumption that is kept counts as `KEPT` of them.
+#: By definition.
 MOST_BITS_OF_SUMS, MOST_ENTRIES, KEPT = 200_000, 10**9, 50
 
 #: Returns constraints with factors that give a line, from constraints by their numbers; or None.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 #: Largest power of ten in a number: a few characters may stand for millions of digits.
+#: By definition.
 LARGEST_POWER = 4300
 
 

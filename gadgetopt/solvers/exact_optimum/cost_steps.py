@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 #: Solvers close a gap of about this part of the objective: 1e-6 of a digit beyond doubles, as
 #: for rows.
 RESOLVED = Fraction(2) ** -52 / Fraction(FEASIBILITY_TOLERANCE)
-#: Relative rounding error of a sum of doubles.
+#: Relative rounding error of a sum of doubles. By definition.
 ROUNDING = Fraction(2) ** -52
 #: A cost below this part of the objective is lost among the rounding errors of its terms.
+#: Tuned: `benchmarks/constants.py`.
 LOST = Fraction(2) ** -40
 #: Costs are short decimals if they are multiples of a unit whose inverse is at most this.
+#: Tuned: `benchmarks/constants.py`.
 LARGEST_INVERSE_UNIT = 10**6
 
 

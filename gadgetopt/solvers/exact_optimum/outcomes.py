@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Seconds that repairing an incumbent may take when the time is up.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_TIME_S = 1.0
 #: Seconds that an exact optimum may take, however short the solve was.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_EXACT_S = 5.0
 #: Why the incumbent of a mixed model is not called optimal.
 ONLY_WITHIN_TOLERANCE = (

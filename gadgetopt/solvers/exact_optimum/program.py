@@ -28,7 +28,7 @@ from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Sums of absolute values below 2**WORD_BITS are added in 64-bit integers.
+#: Sums of absolute values below 2**WORD_BITS are added in 64-bit integers. By definition.
 WORD_BITS = 62
 
 

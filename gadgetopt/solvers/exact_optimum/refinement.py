@@ -47,13 +47,14 @@ from gadgetopt.system.result import Status
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Most bases that are tried.
+#: Most bases that are tried. Tuned: `benchmarks/constants.py`.
 MOST_ROUNDS = 30
-#: HiGHS's tolerances for refined programs.
+#: HiGHS's tolerances for refined programs. Tuned: `benchmarks/constants.py`.
 TOLERANCE = 1e-9
 #: Largest exponent of the power of 2 by which a refined program is scaled.
+#: Tuned: `benchmarks/constants.py`.
 MOST_EXPONENT = 800
-#: Refined sides and costs beyond this are taken for infinite, or for this large.
+#: Refined sides and costs beyond this are taken for infinite, or for this large. By definition.
 FAR = 1e19
 
 

@@ -24,13 +24,16 @@ from gadgetopt.solvers.exact_form import ExactReader
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Binary digits to which duals are rounded first.
+#: Binary digits to which duals are rounded first. Tuned: `benchmarks/constants.py`.
 DIGITS = 40
 #: Duals below this keep their sign only by chance when they are moved.
+#: Tuned: `benchmarks/constants.py`.
 SMALL = 1e-6
 #: How often columns whose reduced costs became wrong are added to the system, and its largest size.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ROUNDS, MOST_COLUMNS = 20, 300
 #: A diagonal entry of a triangular factor below this part of the first is 0.
+#: Tuned: `benchmarks/constants.py`.
 SINGULAR = 1e-9
 
 

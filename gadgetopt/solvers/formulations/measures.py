@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 #: Time of the linear relaxation that is solved after a run: a share of that of the run's solve,
 #: within the least and the most, which the grace period of a run has room for.
+#: Tuned: `benchmarks/constants.py`.
 LP_SHARE = 0.05
 LP_LEAST_S = 1.0
 LP_MOST_S = 2.0
-#: HiGHS's own is 1e-7.
+#: HiGHS's own is 1e-7. Tuned: `benchmarks/constants.py`.
 DUAL_TOLERANCE = 1e-9
 
 

@@ -27,6 +27,7 @@ from gadgetopt.system.declaration import Formulation
 from gadgetopt.system.reading.points import read_values
 
 #: Allowed distance of a value from a bound of its variable, relative to the bound's size.
+#: Tuned: `benchmarks/constants.py`.
 BOUND_TOLERANCE = 1e-6
 #: The column by which LP and MPS files carry a constant in the objective.
 CONSTANT = "ONE_VAR_CONSTANT"

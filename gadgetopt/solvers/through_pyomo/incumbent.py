@@ -15,7 +15,7 @@ from gadgetopt.solvers.outcome import CLOSED
 from gadgetopt.system.result import solver_log
 
 #: Allowed violation of a row by values that were printed with few digits, relative to the largest
-#: of 1, its side and its terms.
+#: of 1, its side and its terms. Tuned: `benchmarks/constants.py`.
 FEASIBILITY_TOLERANCE = 1e-5
 
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
 
 #: Without a time limit, seconds of the second run: these, and so many times those of the first.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_SECOND_S = 5.0
 SECOND_SHARE = 10.0
 

@@ -35,9 +35,9 @@ from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
 from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart
 from gadgetopt.system.result import Limits, Status, solver_log
 
-#: Seeds are below this for every solver.
+#: Seeds are below this for every solver. By definition.
 LARGEST_SEED = 2**31 - 1
-#: Least time limit that the programs accept.
+#: Least time limit that the programs accept. By definition.
 LEAST_TIME_S = 1e-3
 
 

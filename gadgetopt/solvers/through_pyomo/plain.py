@@ -32,7 +32,7 @@ from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import Limits
 
-#: Solvers take numbers of this size for infinite.
+#: Solvers take numbers of this size for infinite. By definition.
 INFINITE = 1e20
 
 

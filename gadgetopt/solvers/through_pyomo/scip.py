@@ -23,9 +23,9 @@ from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
 from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart
 from gadgetopt.system.result import Limits, Status, solver_log
 
-#: Largest seed that SCIP accepts.
+#: Largest seed that SCIP accepts. By definition.
 LARGEST_SEED = 2**31 - 1
-#: SCIP drops coefficients of this size and below.
+#: SCIP drops coefficients of this size and below. By definition.
 SMALLEST_COEFFICIENT = 1e-9
 
 

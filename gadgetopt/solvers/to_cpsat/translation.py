@@ -16,6 +16,7 @@ from gadgetopt.solvers.to_cpsat.integer_form import IntegerForm, IntegerRow
 Scaling = Literal["exact", "outward"]
 
 #: CP-SAT computes with 64-bit integers. No term, sum or right-hand side may exceed this.
+#: By definition.
 LARGEST = 2**61
 
 

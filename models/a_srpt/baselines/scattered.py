@@ -16,7 +16,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
 
-#: Jobs of which all orders are tried.
+#: Jobs of which all orders are tried. Tuned: `benchmarks/constants.py`.
 MOST_JOBS = 8
 
 

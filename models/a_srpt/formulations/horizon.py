@@ -6,7 +6,7 @@ from gadgetopt.errors import ModelRefused
 
 from ..instance import ASrptInstance
 
-#: Ticks that a time-indexed model may have, and its variables.
+#: Ticks that a time-indexed model may have, and its variables. Tuned: `benchmarks/constants.py`.
 MOST_TICKS, MOST_VARIABLES = 100_000, 1_000_000
 
 

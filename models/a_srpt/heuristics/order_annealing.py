@@ -30,11 +30,13 @@ from ..subproblems.mapper import (
     on_servers,
 )
 
-#: Last temperature, as a part of the first.
+#: Last temperature, as a part of the first. Tuned: `benchmarks/constants.py`.
 COLD = 1 / 300
 #: Part of the moves that go anywhere; the others go at most this far in the list.
+#: Tuned: `benchmarks/constants.py`.
 FAR, NEAR = 0.25, 10
 #: Most steps between two looks at the clock, and these times jobs times servers.
+#: Tuned: `benchmarks/constants.py`.
 CHUNK, CHUNK_WORK = 500, 2 * 10**7
 
 #: Release, ticks, weight; first part of each job, and the GPUs of all parts; GPUs of servers.

@@ -29,7 +29,7 @@ from ..subproblems.names import MappingRule
 
 EAGER, PATIENT, STUBBORN = range(3)
 
-#: A decoding scans the list at every event.
+#: A decoding scans the list at every event. Tuned: `benchmarks/constants.py`.
 MOST_JOBS = 2000
 
 

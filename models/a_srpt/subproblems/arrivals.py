@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..instance import ASrptInstance
 
-#: Prediction for a job while no job at all has completed.
+#: Prediction for a job while no job at all has completed. Tuned: `benchmarks/constants.py`.
 FIRST_GUESS = 1000
 
 

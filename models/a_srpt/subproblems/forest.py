@@ -19,9 +19,10 @@ from gadgetopt.errors import ModelRefused
 from .arrivals import FIRST_GUESS, Arrival, Completed
 
 #: The forest takes over after this many completions, and is fitted again after so many more.
+#: Tuned: `benchmarks/constants.py`.
 BURN_IN, REFIT = 500, 100
 
-#: Seconds of a day; the hour of a release is a feature.
+#: Seconds of a day; the hour of a release is a feature. By definition.
 _DAY_S = 86400
 
 

@@ -17,7 +17,7 @@ from .arrivals import Arrival, arrival_of
 from .cluster import Cluster
 from .predictors import make_predictor
 
-#: The clock is asked after so many events.
+#: The clock is asked after so many events. Tuned: `benchmarks/constants.py`.
 _CLOCK_EVENTS = 256
 
 

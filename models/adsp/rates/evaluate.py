@@ -38,9 +38,9 @@ from .instance import (
     TimeToAccuracy,
 )
 
-#: Bits of a common denominator up to which sums are exact.
+#: Bits of a common denominator up to which sums are exact. By definition.
 MOST_BITS = 2**13
-#: Rounding that a momentum summed in doubles may carry.
+#: Rounding that a momentum summed in doubles may carry. By definition.
 _ROUNDING = 1e-12
 
 

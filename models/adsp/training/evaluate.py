@@ -35,6 +35,7 @@ from .tasks import DigitsTask, RidgeTask, target_loss, task_of
 from .ticks import Ticks
 
 #: Relative difference of two losses by rounding; runs that diverge are compared no closer.
+#: By definition.
 _ROUNDING = 1e-7
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .instance import AdspTrainingInstance
     from .ticks import Ticks
 
-#: By how much a loss has to rise over a period for ADSP to search again.
+#: By how much a loss has to rise over a period for ADSP to search again. By definition.
 _RISE = 1.3
 
 

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 #: Rewards of curves without a fit are so many times their slope, below those of proper fits.
+#: Tuned: `benchmarks/constants.py`.
 _FALLBACK = 1e-12
 
 

@@ -42,7 +42,7 @@ from .ticks import Ticks
 
 _ARRIVE, _CONTROL, _RECEIVE = range(3)
 
-#: Applications between two questions whether to stop.
+#: Applications between two questions whether to stop. Tuned: `benchmarks/constants.py`.
 _ASKED = 64
 
 

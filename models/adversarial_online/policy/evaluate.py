@@ -31,6 +31,7 @@ from .instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySo
 from .sale_table import Worst, table_violations, welfare_of_table, worst_of_table
 
 #: States of an enumeration, and histories of a tree, that are looked at.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STATES = 10**6
 
 #: Units sold by each table of a lottery, and the largest levels so far, from the smallest.

@@ -16,6 +16,7 @@ from gadgetopt.numbers.exact import common_denominator
 from .prices import Lottery
 
 #: Most states of the prices, and of the offline seller, that are enumerated.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STATES = 200_000
 
 

@@ -26,9 +26,10 @@ from gadgetopt.numbers.tolerance import decimal_rational
 from .prices import Lottery, PostedPrices, of_table
 
 #: Denominator of limits of utilisation that are irrational; they are rounded down to it.
+#: Tuned: `benchmarks/constants.py`.
 FINE = 2**40
 
-#: Significant digits of prices that are irrational.
+#: Significant digits of prices that are irrational. Tuned: `benchmarks/constants.py`.
 DIGITS = 12
 
 

@@ -14,10 +14,10 @@ from gadgetopt.numbers.tolerance import decimal_rational
 #: 64-bit integers, or Python's where those are too small.
 Whole = NDArray[Any]
 
-#: Decimals of at most fifteen digits are told apart by doubles.
+#: Decimals of at most fifteen digits are told apart by doubles. By definition.
 _FIFTEEN_DIGITS = 1e15
 
-#: Digits behind the point that are tried.
+#: Digits behind the point that are tried. By definition.
 _PLACES = 9
 
 

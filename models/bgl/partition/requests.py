@@ -26,7 +26,7 @@ from gadgetopt.numbers.memory import MOST_CELLS
 
 #: Terms of the recursion, and pairs, of a table.
 MOST_TERMS = MOST_CELLS
-#: The sum of all scaled weights stays below this.
+#: The sum of all scaled weights stays below this. By definition.
 MOST_TOTAL = 2**52
 
 

@@ -16,6 +16,7 @@ from ..instance import DappleInstance
 from .parallel import early_backward_outcome
 
 #: L^3 K^2 of the levels below the outermost, and L^2 K^2 of the outermost.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 10**10
 
 

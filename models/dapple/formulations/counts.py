@@ -50,9 +50,10 @@ from gadgetopt.pieces.pipeline.plan import Plan
 from ..instance import DappleInstance
 
 #: Stages times (layers + GPUs x machines) of a model that is still built.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CELLS = 20_000
 
-#: Binary digits of the time of even work in units.
+#: Binary digits of the time of even work in units. Tuned: `benchmarks/constants.py`.
 _UNITS = 9
 
 

@@ -40,13 +40,13 @@ from ..instance import DappleInstance, DappleSolution
 from .bound import add_bound_rows, backward_time, forward_time
 from .counts import add_plan, decoded_plan
 
-#: Orders of two blocks of a model that is still built.
+#: Orders of two blocks of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_ORDERS = 20_000
 
-#: Relative slack of (17), more than the tolerances of solvers.
+#: Relative slack of (17), more than the tolerances of solvers. Tuned: `benchmarks/constants.py`.
 _SLACK = Fraction(1, 10**7)
 
-#: Part of the iteration time by which equal starts may differ.
+#: Part of the iteration time by which equal starts may differ. Tuned: `benchmarks/constants.py`.
 _TIE = 1e-6
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..instance import DappleInstance
 
 #: Seconds for the planner and the least bound that a claimed ratio needs.
+#: Tuned: `benchmarks/constants.py`.
 _MOST_S = 5.0
 
 

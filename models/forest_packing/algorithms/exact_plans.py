@@ -35,15 +35,20 @@ from ..subproblems.price_oracles import FoundTree, Oracle
 from ..subproblems.roots import rooted_pairs
 
 #: Rows up to which prices are also read as simple fractions, which can prove the optimum itself.
+#: Tuned: `benchmarks/constants.py`.
 _SIMPLE_ROWS = 200
 #: Largest common denominator with which rates are kept as simple fractions.
+#: Tuned: `benchmarks/constants.py`.
 _COMMON_DENOMINATOR = 10**12
 #: Bits of the integers that prices are rounded to: costs of trees stay below 2^62.
+#: Tuned: `benchmarks/constants.py`.
 _PRICE_BITS = 36
 #: Bits of the rates, as multiples of a unit, that are not simple fractions.
+#: Tuned: `benchmarks/constants.py`.
 _RATE_BITS = 44
 
 #: Part of the rate below which a pair only compensates for rounding.
+#: Tuned: `benchmarks/constants.py`.
 _SLIVER = Fraction(1, 10**9)
 
 

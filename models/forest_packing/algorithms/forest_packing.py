@@ -34,14 +34,18 @@ from .multiplicative_weights import Packing, pack_columns
 from .schedule import best_chunks, phases, pipeline_notes
 
 #: Entries of the LP over all trees found up to which it is solved; else it takes the heaviest.
+#: Tuned: `benchmarks/constants.py`.
 _LP_ENTRIES = 50_000
-#: Trees the LP starts with if it cannot take all.
+#: Trees the LP starts with if it cannot take all. Tuned: `benchmarks/constants.py`.
 _LP_TREES = 100
 #: Part of the time limit that the packing may take if the LP follows.
+#: Tuned: `benchmarks/constants.py`.
 _PACKING_PART = 0.6
 #: Relative differences of rates in floating point that do not count.
+#: Tuned: `benchmarks/constants.py`.
 _NOISE = 1e-9
 #: Part of the rate that is enough for the LP's few trees when the time is up.
+#: Tuned: `benchmarks/constants.py`.
 _LEAST_IN_HASTE = 0.9
 
 

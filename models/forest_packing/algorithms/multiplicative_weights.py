@@ -20,13 +20,14 @@ from gadgetopt.system.result import Limits, TracePoint
 
 from ..subproblems.price_oracles import FoundTree, Oracle
 
-#: Capital beyond which prices are scaled down.
+#: Capital beyond which prices are scaled down. By definition.
 _LARGE = 1e200
 
-#: Least price, relative to a capital of about 1, after scaling down.
+#: Least price, relative to a capital of about 1, after scaling down. By definition.
 _SMALL = 1e-290
 
 #: Relative change of the proven gap that earns a point of the trace.
+#: Tuned: `benchmarks/constants.py`.
 _TRACE_STEP = 0.02
 
 

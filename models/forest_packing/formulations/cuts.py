@@ -37,7 +37,7 @@ from .loads import (
 
 __all__ = ["build", "decode", "num_cuts"]
 
-#: Most cut rows that `build` writes out.
+#: Most cut rows that `build` writes out. Tuned: `benchmarks/constants.py`.
 MAX_CUTS = 2**14
 
 

@@ -57,6 +57,7 @@ from ..subproblems.equal_trees import (
 from ..subproblems.tree_literals import add_arborescence, both_ways
 
 #: A bound that exceeds a congestion by less than this part is taken to be that congestion.
+#: Tuned: `benchmarks/constants.py`.
 SLACK = Fraction(1, 10**6)
 
 

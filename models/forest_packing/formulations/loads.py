@@ -49,6 +49,7 @@ from ..packing import (
 LOAD: dict[Stage, str] = {"broadcast": "g", "reduce": "h"}
 
 #: An optimal rate below this part of the largest capacity is a rounding error of 0.
+#: Tuned: `benchmarks/constants.py`.
 NO_RATE = 1e-11
 
 

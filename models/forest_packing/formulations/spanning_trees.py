@@ -50,7 +50,7 @@ from ..packing import (
 from ..subproblems.enumeration import arborescences, count_arborescences
 from .loads import by_node, is_zero, rate_readings, refuse_variants, values
 
-#: Most spanning trees that `build_trees` lists.
+#: Most spanning trees that `build_trees` lists. Tuned: `benchmarks/constants.py`.
 MAX_TREES = 20_000
 
 Edges = tuple[tuple[int, int], ...]

@@ -58,6 +58,7 @@ from .tree_budget import rate_bound, rate_certificate, refuse_others
 
 #: Sets of trees times capacities up to which the sets that fit are listed (measured: 16 nodes,
 #: capacities 1..20, K = 5 are solved in 1 s with them, and not in 20 s without).
+#: Tuned: `benchmarks/constants.py`.
 MOST_SETS = 8_000
 
 

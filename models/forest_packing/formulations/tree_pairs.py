@@ -57,7 +57,7 @@ from ..subproblems.enumeration import (
 )
 from .loads import rate_readings, refuse_variants, values
 
-#: Most columns that `build` lists.
+#: Most columns that `build` lists. Tuned: `benchmarks/constants.py`.
 MAX_PAIRS = 20_000
 
 

@@ -35,7 +35,7 @@ from gadgetopt.system.declaring import guarantee
 
 from ..instance import ForestPackingInstance
 
-#: Defaults of `forest_packing`, for parameters that are not given.
+#: Defaults of `forest_packing`, for parameters that are not given. By definition.
 EPS, TARGET_GAP, PRUNE = 0.1, 0.0, 1e-3
 
 

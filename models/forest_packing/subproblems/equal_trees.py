@@ -21,6 +21,7 @@ from ..packing import required_shares
 from .cable_trees import EdgeTree, check_scope, disconnected, edge_capacities, plan, strength
 
 #: Without a tree budget the optimal rate p/q is reached by p trees; at most so many are tried.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TREES = 256
 
 

@@ -25,16 +25,19 @@ from ..packing import (
 )
 
 #: A row is full if its slack is no more than this part of its capacity.
+#: Tuned: `benchmarks/constants.py`.
 FULL = 1e-8
-#: Most pairs whose system is solved.
+#: Most pairs whose system is solved. Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 80
-#: Rates below this part of the largest are rounding errors of 0.
+#: Rates below this part of the largest are rounding errors of 0. Tuned: `benchmarks/constants.py`.
 NEGLIGIBLE = 1e-11
 #: Part of the rate that overloaded rows may cost before the pairs on them are slowed down.
+#: Tuned: `benchmarks/constants.py`.
 OVERLOAD = Fraction(1, 10**9)
-#: Bits of the part of its rate that such a pair keeps.
+#: Bits of the part of its rate that such a pair keeps. Tuned: `benchmarks/constants.py`.
 PART_BITS = 60
 #: A row of a capacity below this part of the rate is narrow: pairs on it carry next to nothing.
+#: Tuned: `benchmarks/constants.py`.
 NARROW = 1e-6
 
 

@@ -18,9 +18,10 @@ from gadgetopt.numbers.arrays import Floats
 from ..instance import ForestPackingCertificate, ForestPackingInstance, Prices, Stage
 from .price_bound import prices_bound
 
-#: Largest denominators of the roundings.
+#: Largest denominators of the roundings. Tuned: `benchmarks/constants.py`.
 DENOMINATORS = (1, 2, 6, 12, 60, 360, 2_000, 100_000, 10_000_000)
 #: Duals below this part of the largest one are rounding errors of 0.
+#: Tuned: `benchmarks/constants.py`.
 NEGLIGIBLE = 1e-9
 
 

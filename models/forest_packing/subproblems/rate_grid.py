@@ -16,17 +16,19 @@ from fractions import Fraction
 
 from gadgetopt.errors import ModelRefused
 
-#: Largest determinant of a 0/1 matrix of order 0, 1, 2, ...
+#: Largest determinant of a 0/1 matrix of order 0, 1, 2, ... By definition.
 ZERO_ONE_DETERMINANT = (1, 1, 1, 2, 3, 5, 9, 32, 56, 144, 320)
-#: Finest grid that is chosen to be exact, in steps a unit.
+#: Finest grid that is chosen to be exact, in steps a unit. Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 5040
-#: Steps a unit where an exact grid would be finer than that.
+#: Steps a unit where an exact grid would be finer than that. Tuned: `benchmarks/constants.py`.
 DEFAULT_STEPS = 60
 #: Most steps of a rate: sums of so many stay whole numbers in doubles and in the solver.
+#: By definition.
 MOST_RATE_STEPS = 2**40
 #: Steps of the largest rate where a step that divides the unit would be finer than that.
+#: Tuned: `benchmarks/constants.py`.
 COARSE_STEPS = 2**30
-#: Denominators up to which a bound is rounded.
+#: Denominators up to which a bound is rounded. Tuned: `benchmarks/constants.py`.
 MOST_DENOMINATORS = 1000
 
 

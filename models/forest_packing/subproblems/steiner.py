@@ -18,7 +18,7 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from ..network import Network
 from ..packing import Route
 
-#: Most workers for which Steiner trees are computed.
+#: Most workers for which Steiner trees are computed. Tuned: `benchmarks/constants.py`.
 MOST_WORKERS = 10
 
 

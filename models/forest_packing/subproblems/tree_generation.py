@@ -21,11 +21,12 @@ from gadgetopt.system.result import Limits, Status, TracePoint
 from .price_oracles import FoundTree, Oracle
 from .tree_master import ExactPacking, TreeMaster
 
-#: Relative agreement of rate and bound at which generation ends.
+#: Relative agreement of rate and bound at which generation ends. Tuned: `benchmarks/constants.py`.
 AGREEMENT = 1e-9
 
 # The balanced warm start, chosen by measurement: trees per row at most, the part of the room that a
 # tree's tightest row gives it, and how sharply prices rise with relative load.
+# Tuned: `benchmarks/constants.py`.
 BALANCED_TREES_PER_ROW = 1.25
 BALANCED_STEP = 0.3
 BALANCED_SHARPNESS = 3.0

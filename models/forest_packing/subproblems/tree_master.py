@@ -34,12 +34,14 @@ from .price_oracles import FoundTree, Oracle
 from .rate_scale import rate_scale
 
 #: Feasibility of rows and reduced costs, below the agreement that is asked of rate and bound.
+#: Tuned: `benchmarks/constants.py`.
 FEASIBILITY = 1e-10
 #: Part of the tallest price of a tree below which a better price is rounding.
+#: Tuned: `benchmarks/constants.py`.
 IMPROVEMENT = 1e-10
 
 #: Rows above which the first solve is left to the interior-point method (measured: with 496 rows
-#: the primal simplex is faster, with 1128 slower).
+#: the primal simplex is faster, with 1128 slower). Tuned: `benchmarks/constants.py`.
 MANY_ROWS = 800
 
 Group = tuple[Stage | None, int]

@@ -19,7 +19,7 @@ from ..subproblems.slot_problem import Mapping, SlotProblem
 from .mapping_rounding import Sample, accepted, draw, fill, violation_free
 from .overload_factors import OverloadFactors, overload_factors
 
-#: alpha: the share of the program's value that an accepted draw must reach.
+#: alpha: the share of the program's value that an accepted draw must reach. By definition.
 ALPHA = 1 / 3
 
 #: How the augmented program is solved.

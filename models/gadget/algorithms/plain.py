@@ -33,7 +33,7 @@ from ..subproblems.ring_selection import select_rings
 from ..subproblems.slot_problem import Mapping, SlotJob, SlotProblem, ring
 from ..terms import Terms
 
-#: Variables of a linear program below this are zero.
+#: Variables of a linear program below this are zero. By definition.
 TOL = 1e-9
 
 #: A mapping with its weight phi.

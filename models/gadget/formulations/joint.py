@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 #: Limit on the variables of a model of all slots; larger models only fill the memory.
+#: Tuned: `benchmarks/constants.py`.
 MOST_VARIABLES = 500_000
 
 

@@ -12,6 +12,7 @@ from ..terms import Terms
 from .joint import SlotScope
 
 #: Limit on simple paths between the servers of a job; meshes have far more.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PATHS = 20_000
 
 #: Links of every simple path, by the positions of its ends in `Terms.servers`.

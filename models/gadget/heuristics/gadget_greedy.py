@@ -15,7 +15,7 @@ from ..subproblems.slot_problem import Mapping, SlotJob, SlotProblem
 from .slot_greedy import slot_greedy
 
 #: Gain of an additional worker that gains nothing, under the tie-break: less than any real gain.
-#: In `cost_unit` of the gains.
+#: In `cost_unit` of the gains. Tuned: `benchmarks/constants.py`.
 IDLE_WORKER = 1e-6
 
 

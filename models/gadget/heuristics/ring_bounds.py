@@ -18,7 +18,7 @@ from gadgetopt.numbers.arrays import Floats
 from ..subproblems.hull import fractional_choice
 from ..terms import Terms
 
-#: Allocations this close above an integer are rounded down to it.
+#: Allocations this close above an integer are rounded down to it. Tuned: `benchmarks/constants.py`.
 WHOLE = 1e-9
 
 

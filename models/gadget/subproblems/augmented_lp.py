@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 #: Limit on the columns; beyond it only the configuration program is practical.
+#: Tuned: `benchmarks/constants.py`.
 MOST_COLUMNS = 2_000_000
 
 

@@ -17,6 +17,7 @@ from ..terms import JobTerms
 from .hull import envelope, upper_hull
 
 #: Relative tolerance: an increment of a concave table exceeds the one before by at most this.
+#: Tuned: `benchmarks/constants.py`.
 ROUNDING = 1e-12
 
 

@@ -19,6 +19,7 @@ from ..terms import JobTerms, Terms, Tree
 from .slot_problem import Mapping
 
 #: Up to this many workers per server, servers are kept in heaps; beyond, they are scanned.
+#: Tuned: `benchmarks/constants.py`.
 MOST_HEAPS = 10_000
 
 

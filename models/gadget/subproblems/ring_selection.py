@@ -25,7 +25,7 @@ from gadgetopt.system.result import Limits
 from .hull import fractional_choice
 from .slot_problem import SlotProblem
 
-#: Shares below this are zero.
+#: Shares below this are zero. Tuned: `benchmarks/constants.py`.
 ZERO = 1e-9
 
 

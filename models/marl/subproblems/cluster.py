@@ -15,9 +15,9 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Rational
 
-#: Most GPUs or CPUs of a server, and most of either that a task needs.
+#: Most GPUs or CPUs of a server, and most of either that a task needs. By definition.
 MOST_UNITS = 10**6
-#: Most iterations of a job: whole numbers up to this are exact as doubles.
+#: Most iterations of a job: whole numbers up to this are exact as doubles. By definition.
 MOST_ITERATIONS = 10**15
 
 

@@ -8,7 +8,7 @@ from gadgetopt.reporting.figures import BLUE, PALE, RED, TEMPLATE
 
 from .cluster import ClusterInstance
 
-#: Types up to which every entry is written.
+#: Types up to which every entry is written. By definition.
 MOST_WRITTEN = 16
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.networks import Adam, torch_on_one_core
 
-#: Weight of the squared entries of a table in its fit.
+#: Weight of the squared entries of a table in its fit. Tuned: `benchmarks/constants.py`.
 RIDGE = 1e-3
-#: Parts into which samples are split to measure the error.
+#: Parts into which samples are split to measure the error. Tuned: `benchmarks/constants.py`.
 FOLDS = 5
-#: Units of the hidden layer, and steps of its training.
+#: Units of the hidden layer, and steps of its training. Tuned: `benchmarks/constants.py`.
 HIDDEN, STEPS = 32, 600
 
 

@@ -20,7 +20,7 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from .occupancy import Occupancy
 from .rules import Placer
 
-#: Difference of two costs, in seconds, that is rounding.
+#: Difference of two costs, in seconds, that is rounding. Tuned: `benchmarks/constants.py`.
 _ROUNDING = 1e-9
 
 

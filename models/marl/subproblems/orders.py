@@ -10,7 +10,7 @@ from .cluster import ClusterInstance
 Order = Literal["fifo", "big", "srpt", "drf", "las"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-#: Attained service in GPU-seconds from which `las` moves a job to its second queue.
+#: Attained service in GPU-seconds from which `las` moves a job to its second queue. By definition.
 LAS_THRESHOLD_GPU_S = 3600.0
 
 

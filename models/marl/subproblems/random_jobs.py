@@ -18,7 +18,7 @@ from .cluster import Job, Server
 if TYPE_CHECKING:
     import numpy as np
 
-#: Of how many tasks a job is, each as likely.
+#: Of how many tasks a job is, each as likely. By definition.
 TASKS = (1, 1, 2, 2, 4)
 
 

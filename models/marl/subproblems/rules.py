@@ -31,11 +31,11 @@ GroupRule = Literal["tetris", "pack", "lb", "lif"]
 Rule = Literal["tetris", "pack", "lb", "lif", "greedy_jct", "random"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
-#: Decimals to which added interference is compared.
+#: Decimals to which added interference is compared. Tuned: `benchmarks/constants.py`.
 _DECIMALS = 9
 #: More than the GPUs of any server.
 _FIRST = 2.0 * MOST_UNITS
-#: Servers that `random` tries before it lists those with room.
+#: Servers that `random` tries before it lists those with room. Tuned: `benchmarks/constants.py`.
 _TRIES = 30
 
 

@@ -13,6 +13,7 @@ from ..instance import MipInstance
 from ..subproblems.points import Points
 
 #: Least and most integers that are moved where the pump would stand still, as in the paper.
+#: By definition.
 LEAST_FLIPS, MOST_FLIPS = 10, 30
 
 

@@ -19,6 +19,7 @@ from ..subproblems.points import Points
 from .feasibility_pump import feasibility_pump
 
 #: Distance below which a value of the relaxation agrees with the incumbent's.
+#: Tuned: `benchmarks/constants.py`.
 AGREES = 1e-6
 
 

@@ -31,9 +31,10 @@ WEIGHTS: dict[Memory, float] = {
     "heavy": 11.0,
     "adaptive": 0.0,
 }
-#: Of the adaptive weight: its first value above 0, and its last.
+#: Of the adaptive weight: its first value above 0, and its last. By definition.
 _FLOOR, _CEILING = 0.1, 22.0
 #: From this excess over the memory that is available the weight goes to its last value at once.
+#: By definition.
 _FAR_TOO_MUCH = 1.4
 
 

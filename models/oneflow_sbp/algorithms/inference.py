@@ -20,6 +20,7 @@ from ..tables import Edge, Tables
 Hint = tuple[str | None, ...]
 
 #: Of the order value, for every input that need not be converted; and for data split by samples.
+#: By definition.
 _MATCH, _SAMPLES = -10, -1
 
 

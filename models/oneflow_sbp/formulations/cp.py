@@ -34,7 +34,7 @@ from ..labels import Label
 from ..tables import Tables
 from .parts import Use, allowed, labels_of, uses
 
-#: Largest sum of costs in the model's objective.
+#: Largest sum of costs in the model's objective. By definition.
 LARGEST = 2**50
 
 

@@ -29,7 +29,7 @@ from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import Label
 from ..tables import Edge
 
-#: Pairs on all edges that a model may have.
+#: Pairs on all edges that a model may have. Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 3 * 10**6
 
 

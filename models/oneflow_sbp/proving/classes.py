@@ -18,9 +18,9 @@ from gadgetopt.numbers.arrays import Ints
 #: Nodes of a table, ascending; its number; the number of the map of every axis.
 Factor = tuple[tuple[int, ...], int, tuple[int, ...]]
 
-#: Axes shorter than this keep one row a label.
+#: Axes shorter than this keep one row a label. Tuned: `benchmarks/constants.py`.
 _SHORT = 10
-#: Tables with more entries than this are not compressed again.
+#: Tables with more entries than this are not compressed again. Tuned: `benchmarks/constants.py`.
 _LARGE = 2**21
 
 

@@ -24,9 +24,10 @@ from ..subproblems.graph import (
 #: Nodes, and the labels that they lost one after the other, each with one that dominates it.
 Replaced = Sequence[tuple[int, Sequence[tuple[int, int]]]]
 
-#: Where sums are cut, far above every sum of finite entries.
+#: Where sums are cut, far above every sum of finite entries. By definition.
 _CUT = 2**60
 #: Sums of a test; nodes that would take more are left as they are.
+#: Tuned: `benchmarks/constants.py`.
 _MOST_SUMS = 2**24
 
 

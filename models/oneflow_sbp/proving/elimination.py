@@ -39,12 +39,15 @@ from .classes import (
 )
 
 #: Sums that a bucket may take: entries of the table over the node and its neighbours.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CELLS = 2**30
 #: The same for a part of a bucket that is split, whose table is kept.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CELLS_OF_PART = 2**20
-#: Tables that are added before sums are cut back to `FORBIDDEN`.
+#: Tables that are added before sums are cut back to `FORBIDDEN`. Tuned: `benchmarks/constants.py`.
 _AT_ONCE = 64
 #: Above this many entries, labels of the eliminated node are taken one by one.
+#: Tuned: `benchmarks/constants.py`.
 _SMALL = 2**16
 
 

@@ -30,6 +30,7 @@ Shards = list[Floats]
 Hierarchy = Sequence[int]
 
 #: Elements of all tensors on all devices beyond which an instance is not executed.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ELEMENTS = 10**7
 
 

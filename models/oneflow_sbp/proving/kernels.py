@@ -12,9 +12,9 @@ from gadgetopt.numbers.arrays import Floats
 from ..labels import Shape
 from ..shapes import Attributes, channel_axis, equation_of, reduced_axes
 
-#: Keeps the variance of a normalisation away from zero.
+#: Keeps the variance of a normalisation away from zero. By definition.
 _EPSILON = 1e-5
-#: The step of an update.
+#: The step of an update. By definition.
 _STEP = 0.25
 
 

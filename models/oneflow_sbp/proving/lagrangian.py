@@ -24,11 +24,11 @@ from .elimination import (
 from .order import elimination_order
 from .reweighted import MessageProof, Reweighter
 
-#: Eliminations for the multiplier of one placement.
+#: Eliminations for the multiplier of one placement. Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 60
-#: Sums of a bucket in the elimination for the least memory.
+#: Sums of a bucket in the elimination for the least memory. Tuned: `benchmarks/constants.py`.
 MOST_CELLS_OF_MEMORY = 2**20
-#: Sweeps of messages where elimination is too wide.
+#: Sweeps of messages where elimination is too wide. Tuned: `benchmarks/constants.py`.
 MOST_SWEEPS = 200
 
 

@@ -24,7 +24,7 @@ from ..subproblems.graph import (
 )
 from .elimination import TooWide
 
-#: Entries of the tables of all buckets.
+#: Entries of the tables of all buckets. Tuned: `benchmarks/constants.py`.
 MOST_CELLS = 2**24
 
 #: Nodes in ascending order, and a table over their labels.

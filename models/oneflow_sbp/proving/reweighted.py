@@ -28,9 +28,9 @@ from .messages import (
 )
 from .order import elimination_order
 
-#: Sweeps between two looks at bound and assignment.
+#: Sweeps between two looks at bound and assignment. Tuned: `benchmarks/constants.py`.
 _BETWEEN = 5
-#: Relative gap that whole messages leave.
+#: Relative gap that whole messages leave. Tuned: `benchmarks/constants.py`.
 _CLOSED = 1e-9
 
 

@@ -18,9 +18,9 @@ from gadgetopt.numbers.arrays import Ints
 
 from ..instance import OneFlowSbpSolution
 
-#: A forbidden entry. Sums of finite entries stay below it, and 64 of it below 2**63.
+#: A forbidden entry. Sums of finite entries stay below it, and 64 of it below 2**63. By definition.
 FORBIDDEN = 2**56
-#: Largest sum of finite entries, multipliers not counted.
+#: Largest sum of finite entries, multipliers not counted. By definition.
 LARGEST = 2**52
 
 

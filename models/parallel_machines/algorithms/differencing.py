@@ -17,6 +17,7 @@ from .graham import makespan_s
 Part = tuple[int, Any]
 
 #: So many times fewer parts than the rest are inserted one by one, in place of sorting all.
+#: Tuned: `benchmarks/constants.py`.
 _FEW = 8
 
 

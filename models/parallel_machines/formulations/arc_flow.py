@@ -43,7 +43,7 @@ from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .makespan import add_makespan, jobs_by_time
 from .numbers import check_digits
 
-#: Arcs of a model that is still built.
+#: Arcs of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_ARCS = 400_000
 
 

@@ -6,7 +6,7 @@ from gadgetopt.errors import ModelRefused
 
 from ..instance import ParallelMachinesInstance
 
-#: Whole numbers up to this one are doubles.
+#: Whole numbers up to this one are doubles. By definition.
 _LARGEST = 2**53
 
 

@@ -25,7 +25,7 @@ from ..counting import combinatorial_bound
 from ..instance import ParallelMachinesInstance
 from .assignment import assignment_model, decode
 
-#: Terms of (O2) of a model that is still built.
+#: Terms of (O2) of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_TERMS = 2_000_000
 
 

@@ -39,7 +39,7 @@ from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .makespan import add_makespan, jobs_by_time
 from .numbers import check_digits
 
-#: Patterns of a model that is still built.
+#: Patterns of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_PATTERNS = 50_000
 
 #: Number of jobs of each distinct processing time, the longest first.

@@ -18,9 +18,11 @@ from ..counting import combinatorial_bound
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 
 #: Bits of the tables from which a pair's even division is read; pairs of more are differenced.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BITS = 2**25
 
 #: Bisections of the capacity for the first schedule by first-fit decreasing.
+#: Tuned: `benchmarks/constants.py`.
 _FIRST_FIT_STEPS = 12
 
 

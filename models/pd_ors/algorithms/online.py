@@ -14,7 +14,7 @@ from ..subproblems.kernel import Plan
 from ..subproblems.prices import PriceTable, by_arrival
 from ..terms import JobTerms
 
-#: A job is accepted if its payoff is more than this part of its largest utility.
+#: A job is accepted if its payoff is more than this part of its largest utility. By definition.
 PAYOFF_TOLERANCE = 1e-12
 
 #: Of a job, prices and the last slot of interest, the cheapest plan for each completion slot.

@@ -24,9 +24,10 @@ from ..terms import JobTerms
 from .online import OnlineRun, outcome, run_online
 
 #: Where a slot's program is not solved exactly, numbers of workers tried: all up to 10 and the
-#: multiples of F / GRID.
+#: multiples of F / GRID. Tuned: `benchmarks/constants.py`.
 GRID = 16
 #: Parts of the work, where that is too large to be counted exactly.
+#: Tuned: `benchmarks/constants.py`.
 QUANTA = 200
 
 

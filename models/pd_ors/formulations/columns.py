@@ -38,6 +38,7 @@ from ..terms import JobTerms
 from .aggregated import useful_jobs
 
 #: Columns of all jobs, and placements of one job in a slot, that are written down.
+#: Tuned: `benchmarks/constants.py`.
 MOST_COLUMNS = 20_000
 
 

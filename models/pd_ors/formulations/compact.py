@@ -59,6 +59,7 @@ from ..terms import JobTerms
 from .aggregated import completions, useful_jobs
 
 #: Triples of job, machine and slot for which a model is built; that takes ten seconds.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TRIPLES = 50_000
 
 

@@ -32,10 +32,10 @@ from ..terms import JobTerms
 from .aggregated import completions, useful_jobs
 from .compact import internal_machines, refuse_too_many
 
-#: Bits of the sum of all utilities.
+#: Bits of the sum of all utilities. By definition.
 UTILITY_BITS = 40
 
-#: Finer lattices than this are refused: sums over a horizon must stay below 2^63.
+#: Finer lattices than this are refused: sums over a horizon must stay below 2^63. By definition.
 FINEST_LATTICE = 2**40
 
 

@@ -50,6 +50,7 @@ from ..terms import JobTerms
 from .aggregated import useful_jobs
 
 #: Rows of (1) for which the model is built: one for each job, slot and pair of machines.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 50_000
 
 

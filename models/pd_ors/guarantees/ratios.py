@@ -84,7 +84,7 @@ from ..subproblems.slot_rounding import slot_factor
 from ..subproblems.slot_tables import Room
 from ..terms import JobTerms
 
-#: The failure probability for which the rounding version is stated.
+#: The failure probability for which the rounding version is stated. By definition.
 DELTA = 0.5
 
 

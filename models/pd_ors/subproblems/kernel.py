@@ -34,6 +34,7 @@ from .slot_tables import Room, SlotTable
 Progress = Literal["auto", "exact", "quantised", "samples"]
 
 #: Progress is exact if there are at most this many pairs of internal and external worker-slots.
+#: Tuned: `benchmarks/constants.py`.
 AUTO_PAIRS = 1_000_000
 
 #: Mask of the numbers of workers that are allowed in a slot and a mode (internal or not).

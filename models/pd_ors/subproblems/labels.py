@@ -34,9 +34,11 @@ from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from ..terms import JobTerms
 
 #: Up to this many units of work, costs are kept for every number of units, else as labels.
+#: Tuned: `benchmarks/constants.py`.
 DENSE = 4096
 
 #: More labels than are looked at in a slot, and more steps than the recursion over samples makes.
+#: Tuned: `benchmarks/constants.py`.
 MOST_LABELS = 20_000_000
 MOST_STEPS = 100_000_000
 

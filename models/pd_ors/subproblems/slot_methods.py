@@ -31,6 +31,7 @@ Keep = Literal["first", "best"]
 FallBack = Literal["none", "greedy", "exact_dp"]
 
 #: `auto` takes the exact program over machines if that is about this many steps or fewer.
+#: Tuned: `benchmarks/constants.py`.
 AUTO_STEPS = 300_000
 
 

@@ -40,10 +40,11 @@ from gadgetopt.system.result import Limits, Status
 
 from ..terms import JobTerms
 
-#: Bits of the largest cost of a plan in CP-SAT.
+#: Bits of the largest cost of a plan in CP-SAT. Tuned: `benchmarks/constants.py`.
 COST_BITS = 50
 
 #: A plan that costs less than this share of the dearest coefficient is looked at more closely.
+#: Tuned: `benchmarks/constants.py`.
 RESOLVED = 1e-3
 
 

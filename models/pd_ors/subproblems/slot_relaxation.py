@@ -22,9 +22,10 @@ from gadgetopt.system.result import Status
 from ..terms import JobTerms
 
 #: Closeness to an integer within which a number of the linear optimum is that integer.
+#: Tuned: `benchmarks/constants.py`.
 INTEGRAL = 1e-7
 #: Units that cost less than this part of the optimum are free; those that cost more than
-#: 1 / RESOLUTION times the optimum are left out.
+#: 1 / RESOLUTION times the optimum are left out. Tuned: `benchmarks/constants.py`.
 RESOLUTION = 1e-7
 
 

@@ -21,6 +21,7 @@ from ..terms import JobTerms
 Placements = tuple[Placement, ...]
 
 #: A machine program of at most this many entries keeps them all, to read plans from.
+#: Tuned: `benchmarks/constants.py`.
 KEPT_ENTRIES = 2**18
 
 

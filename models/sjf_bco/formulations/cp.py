@@ -32,8 +32,10 @@ Constraints = Callable[[ScheduleModel], None]
 
 #: CP-SAT's linear relaxation helps only in the time-indexed models: without it, CP-L2 is solved on
 #: contended instances of 8 to 10 jobs in seconds; with it, not within a minute.
+#: Tuned: `benchmarks/constants.py`.
 LINEARIZATION_LEVEL_WITHOUT_SLOTS = 0
 #: Most jobs whose schedule is dispatched, at which that takes about a second.
+#: Tuned: `benchmarks/constants.py`.
 MOST_DISPATCHED = 2_000
 
 

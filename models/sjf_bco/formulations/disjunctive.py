@@ -47,6 +47,7 @@ from .nonconvex import fastest_rate
 from .time_indexed import decode, distinct_levels
 
 #: Limit on terms: each appears in several disjuncts, with own variables and constraints.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TERMS = 100_000
 
 __all__ = ["build_bigm", "build_disjunctive", "build_hull", "decode"]

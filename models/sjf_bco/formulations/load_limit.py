@@ -29,7 +29,7 @@ from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
 from ..subproblems.placement import estimate_range, estimated_slots
 
-#: Limit on the variables, at which Pyomo takes about a gigabyte.
+#: Limit on the variables, at which Pyomo takes about a gigabyte. Tuned: `benchmarks/constants.py`.
 MOST_VARIABLES = 1_000_000
 
 

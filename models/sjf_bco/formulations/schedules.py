@@ -13,7 +13,7 @@ from ..size_limits import refuse_many
 from .time_indexed import shortest
 
 #: Limits on the combinations of placements and starts, and on schedules: enumeration and model
-#: take a few seconds each.
+#: take a few seconds each. Tuned: `benchmarks/constants.py`.
 MOST_COMBINATIONS = 100_000
 MOST_SCHEDULES = 10_000
 

@@ -15,6 +15,7 @@ from .blocks import (
 )
 
 #: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
+#: By definition.
 MASK, FACTOR, STEP = 2**48 - 1, 0x5DEECE66D, 0xB
 
 

@@ -32,6 +32,7 @@ from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_gpus
 
 #: Stands for a duration on a block on which a job never ends; sums of many stay 64-bit integers.
+#: By definition.
 NEVER = 2**40
 
 

@@ -22,8 +22,9 @@ from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many
 
-_NOISE = (0.02, 0.05, 0.1, 0.2)  # eta of the duration priorities
-_EXPONENT = (0.1, 0.25)  # range of the exponent of G_j in the size priorities
+_NOISE = (0.02, 0.05, 0.1, 0.2)  # eta of the duration priorities. Tuned: `benchmarks/constants.py`.
+#: Range of the exponent of G_j in the size priorities. Tuned: `benchmarks/constants.py`.
+_EXPONENT = (0.1, 0.25)
 
 #: Limit on the table of free times, GPUs of the largest server times servers: 80 MB.
 MOST_FREE_TIMES = MOST_CELLS // 2

@@ -52,13 +52,15 @@ COOLING = (
 #: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted, and a run goes on
 #: from the one before.
 COOLING_OF_MANY = (Cooling(exponent=0.5, hot=1.0, cold=0.3, charge=0, share=0.75),)
-#: Jobs from which `COOLING_OF_MANY` is taken.
+#: Jobs from which `COOLING_OF_MANY` is taken. Tuned: `benchmarks/constants.py`.
 MANY_JOBS = 2_000
 #: Targets of the best fits, over the lower bound; the first that is met is the last.
+#: Tuned: `benchmarks/constants.py`.
 STARTS = (1.0, 1.0025, 1.005, 1.0075, 1.01, 1.0125, 1.015, 1.02, 1.03, 1.05, 1.1)
-#: Moves of a run for each job, and for few jobs.
+#: Moves of a run for each job, and for few jobs. Tuned: `benchmarks/constants.py`.
 MOVES_PER_JOB, FEWEST_MOVES = 10_000, 10_000_000
 #: Moves between two looks at the clock; a multiple of the moves at one temperature, 1024.
+#: Tuned: `benchmarks/constants.py`.
 STEP = 1 << 19
 
 

@@ -29,8 +29,9 @@ from .order_loops import (
 )
 
 #: Moves of a run, and between two looks at the clock: a multiple of the 256 at one temperature.
+#: Tuned: `benchmarks/constants.py`.
 MOVES_OF_RUN, STEP = 150_000, 1 << 14
-#: First and last temperature, in cost.
+#: First and last temperature, in cost. Tuned: `benchmarks/constants.py`.
 HOT, COLD = 300.0, 10.0
 
 

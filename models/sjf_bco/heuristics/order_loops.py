@@ -17,13 +17,15 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled
 
-#: Rows of a state: the order of jobs, the placement of each job, its delay in slots.
+#: Rows of a state: the order of jobs, the placement of each job, its delay in slots. By definition.
 ORDER, CHOICE, DELAY = 0, 1, 2
-#: A delay is less than this.
+#: A delay is less than this. Tuned: `benchmarks/constants.py`.
 MOST_DELAY = 6
 #: The cost of a schedule that never ends, more than of any that does, and of a slot of makespan.
+#: By definition.
 STALLED, PER_SLOT = 2**62, 100
 #: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
+#: By definition.
 _MASK, _FACTOR, _STEP = 2**48 - 1, 0x5DEECE66D, 0xB
 
 

@@ -14,7 +14,7 @@ from gadgetopt.numbers.memory import MOST_CELLS
 from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
 
-#: Most placements of all jobs together.
+#: Most placements of all jobs together. Tuned: `benchmarks/constants.py`.
 MOST_PLACEMENTS = 50_000
 #: Most numbers of GPUs in them, one for each server, 8 bytes each.
 MOST_NUMBERS = MOST_CELLS // 2

@@ -50,13 +50,13 @@ Grid = Literal["repaired", "as_printed"]
 Objective = Literal["upper", "actual"]
 Route = Literal["fast", "lp"]
 
-#: Most linear programs of one job; more are refused.
+#: Most linear programs of one job; more are refused. Tuned: `benchmarks/constants.py`.
 MOST_PROGRAMS = 10**4
 
-#: Most grid values of one ratio; more are refused.
+#: Most grid values of one ratio; more are refused. Tuned: `benchmarks/constants.py`.
 MOST_VALUES = 10**7
 
-#: Relative rounding error up to which a value equals a grid value.
+#: Relative rounding error up to which a value equals a grid value. By definition.
 ROUNDING = 1e-12
 
 

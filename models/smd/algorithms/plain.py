@@ -28,7 +28,7 @@ Point = tuple[float, float]
 #: (alpha, beta, gamma) of a row alpha w + beta p <= gamma.
 Row = tuple[float, float, float]
 
-#: What floating point may leave of an equality.
+#: What floating point may leave of an equality. By definition.
 EPS = 1e-9
 
 

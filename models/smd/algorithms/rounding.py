@@ -36,6 +36,7 @@ Fallback = Literal["none", "floor"]
 Zero = Literal["clip", "reject"]
 
 #: Closeness to the next integer within which a coordinate counts as that integer.
+#: Tuned: `benchmarks/constants.py`.
 INTEGRAL = 1e-9
 
 

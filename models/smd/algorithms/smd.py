@@ -27,6 +27,7 @@ from .rounding import Rounding, rounded
 from .theorem_values import REPAIRED, Variant, theorem_notes
 
 #: Up to so many jobs, the notes compare the utilities found with the best ones.
+#: Tuned: `benchmarks/constants.py`.
 MOST_COMPARED = 10_000
 
 #: Algorithm 1, or a variant: a point of a job; None if it finds none.

@@ -54,7 +54,7 @@ from ..algorithms.theorem_values import (
 )
 from ..instance import SmdInstance
 
-#: Ratios whose logarithms exceed this are no doubles.
+#: Ratios whose logarithms exceed this are no doubles. By definition.
 _LARGEST_LOG = 700.0
 
 _EXACT = Variant(admission="exact")

@@ -173,7 +173,7 @@ def charged_rows(instance: SmdInstance, job: Ints, w: Ints, p: Ints, *, up: bool
     return Rows(np.column_stack(rows), np.array(capacity, dtype=float), tuple(scales), all_exact)
 
 
-#: Bits of the largest amount of a row.
+#: Bits of the largest amount of a row. Tuned: `benchmarks/constants.py`.
 _LARGEST_BITS = 40
 
 

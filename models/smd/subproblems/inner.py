@@ -32,19 +32,22 @@ from gadgetopt.numbers.tolerance import decimal_rational
 from ..instance import Job
 
 #: Completion times that differ by less than this part are ties, which go to fewer servers, then
-#: to fewer workers.
+#: to fewer workers. By definition.
 TIE = 1e-12
 
 #: Most pairs of one job that are tabulated, and most numbers of servers that are tried.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 10**7
 
 #: Up to so many numbers of servers, trying all is quicker than leaving out the hopeless ones.
+#: Tuned: `benchmarks/constants.py`.
 FEW_LINES = 10**5
 
 #: Interval of ln p at which the search for the continuous optimum ends.
+#: Tuned: `benchmarks/constants.py`.
 REAL_ACCURACY = 1e-13
 
-#: Floating point does not tell apart numbers beyond this.
+#: Floating point does not tell apart numbers beyond this. By definition.
 MOST_INSTANCES = 2**53
 
 

@@ -16,6 +16,7 @@ from gadgetopt.pieces.pipeline.communication import allreduce_factor, transfer_f
 from ..instance import SppInstance
 
 #: Most GPUs of an order: rates are stored for every two blocks that touch.
+#: Tuned: `benchmarks/constants.py`.
 MOST_GPUS = 512
 
 

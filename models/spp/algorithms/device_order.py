@@ -12,7 +12,7 @@ from gadgetopt.numbers.arrays import Floats
 from ..instance import SppInstance
 from .block_costs import bandwidth_matrix
 
-#: Most GPUs of which minimum cuts are computed.
+#: Most GPUs of which minimum cuts are computed. Tuned: `benchmarks/constants.py`.
 MOST_CUT = 128
 
 

@@ -34,6 +34,7 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from .block_costs import BlockCosts
 
 #: Relative margin of the bound by the remaining work, which is added up in another order.
+#: Tuned: `benchmarks/constants.py`.
 _MARGIN = 1e-9
 
 

@@ -23,6 +23,7 @@ from .device_order import rdo_order
 from .prm import BlockPlan, Prm
 
 #: Makespans are rounded up by this before loads in doubles are compared with them.
+#: Tuned: `benchmarks/constants.py`.
 _MARGIN = 1e-12
 
 

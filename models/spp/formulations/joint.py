@@ -43,13 +43,14 @@ from .bound import add_bound_rows, backward_time, forward_time
 from .decoding import decoded_plan
 from .plan_variables import add_plan
 
-#: Orders of two blocks of a model that is still built.
+#: Orders of two blocks of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_ORDERS = 20_000
 
-#: Relative slack of (J9), more than the tolerances of solvers.
+#: Relative slack of (J9), more than the tolerances of solvers. Tuned: `benchmarks/constants.py`.
 _SLACK = Fraction(1, 10**7)
 
 #: Part of the iteration time by which starts of equal blocks may differ.
+#: Tuned: `benchmarks/constants.py`.
 _TIE = 1e-6
 
 

@@ -19,10 +19,10 @@ from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from ..instance import SppInstance
 from ..work import even_work_s
 
-#: Rows of (P8), (P9) and (P12) of a model that is still built.
+#: Rows of (P8), (P9) and (P12) of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_ROWS = 200_000
 
-#: Binary digits of the time of even work in units.
+#: Binary digits of the time of even work in units. Tuned: `benchmarks/constants.py`.
 UNITS = 9
 
 Bandwidths = npt.NDArray[np.object_]

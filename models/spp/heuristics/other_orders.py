@@ -16,7 +16,7 @@ from ..algorithms.block_costs import bandwidth_matrix
 from ..algorithms.spp import best_of_orders
 from ..instance import SppInstance
 
-#: Most GPUs of which all orders are tried.
+#: Most GPUs of which all orders are tried. Tuned: `benchmarks/constants.py`.
 MOST_PERMUTED = 8
 
 Order = Literal["natural", "list", "best_of_all"]

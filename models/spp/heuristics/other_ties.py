@@ -15,7 +15,7 @@ from ..algorithms.prm import BlockPlan, Prm
 from ..algorithms.spp import best_of_orders, by_rdo, plan_of
 from ..instance import SppInstance
 
-#: Plans of one least load among which is chosen.
+#: Plans of one least load among which is chosen. Tuned: `benchmarks/constants.py`.
 MOST_TIED = 1000
 
 

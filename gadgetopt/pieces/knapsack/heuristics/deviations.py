@@ -23,14 +23,17 @@ from gadgetopt.pieces.knapsack.relaxation import Relaxation, reduced_profits, us
 from gadgetopt.search.clock import Clock
 
 #: All choices of the items that the relaxation takes in part are listed; not beyond so many items.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PARTIAL = 14
 #: An item counts as taken in part if it is further than this from whole and from nothing.
+#: Tuned: `benchmarks/constants.py`.
 PARTIAL = 1e-9
 #: The first budget, as part of the gap, and how it grows: the sets get about twice as many.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_PART, GROWTH = 0.05, 1.1
-#: Sets gone through between two looks at the clock.
+#: Sets gone through between two looks at the clock. Tuned: `benchmarks/constants.py`.
 STEP = 200_000
-#: Most items of a set.
+#: Most items of a set. Tuned: `benchmarks/constants.py`.
 MOST_ITEMS = 64
 
 #: Losses, changes of profit and of loads of the items that may deviate, by rising loss; prices.

@@ -10,8 +10,9 @@ from gadgetopt.pieces.knapsack.relaxation import shares
 from gadgetopt.search.clock import Clock
 
 #: Number of exchanges tried in pairs, those of the smallest reduced loss.
+#: Tuned: `benchmarks/constants.py`.
 EXCHANGES = 240
-#: Least gain of an exchange, relative to the largest profit.
+#: Least gain of an exchange, relative to the largest profit. Tuned: `benchmarks/constants.py`.
 LEAST_GAIN = 1e-12
 
 

@@ -26,17 +26,21 @@ from gadgetopt.pieces.knapsack.relaxation import (
 )
 from gadgetopt.search.clock import Clock
 
-#: Packings in the population.
+#: Packings in the population. Tuned: `benchmarks/constants.py`.
 POPULATION = 100
 #: Items that are exchanged: those of the smallest absolute reduced profit.
+#: Tuned: `benchmarks/constants.py`.
 CORE = 60
 #: Children without a better packing after which a population starts again.
+#: Tuned: `benchmarks/constants.py`.
 PATIENCE = 150_000
 #: Children bred between two looks at whether the search has settled.
+#: Tuned: `benchmarks/constants.py`.
 STEP = 10_000
 #: Items of all children bred between two looks at the clock; fewer where loops are not compiled.
 BATCH_ITEMS = 500_000 if COMPILED else 2_000
 #: An item is packed at the start with a chance between this and one less this.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_CHANCE = 0.1
 
 

@@ -20,9 +20,9 @@ Items = tuple[Floats, Floats, Ints, Floats, Ints, Ints]
 #: packings, loads, profits, keys
 Population = tuple[Packings, Floats, Floats, Ints]
 
-#: Modulus less one, multiplier and increment of the 48-bit generator.
+#: Modulus less one, multiplier and increment of the 48-bit generator. By definition.
 _MASK, _FACTOR, _STEP = 2**48 - 1, 0x5DEECE66D, 0xB
-#: Random items flipped in every child.
+#: Random items flipped in every child. Tuned: `benchmarks/constants.py`.
 _FLIPS = 2
 
 

@@ -34,11 +34,11 @@ from gadgetopt.numbers.arrays import Ints
 
 #: Numbers that a check may compute, about a nanosecond each: one for every option of a partial
 #: choice that is tried, and for every row of what is left so many, and one for every vector of
-#: further prices.
+#: further prices. Tuned: `benchmarks/constants.py`.
 MOST_STEPS, STEPS_A_ROW = 20_000_000_000, 16
-#: Numbers in the partial choices that are handled together.
+#: Numbers in the partial choices that are handled together. Tuned: `benchmarks/constants.py`.
 BLOCK_NUMBERS = 1 << 17
-#: No sum of the parts of a number may be larger.
+#: No sum of the parts of a number may be larger. By definition.
 LARGEST_SUM = 2**60
 
 #: Profit and weights of an option in whole numbers.

@@ -13,10 +13,11 @@ from gadgetopt.pieces.knapsack.proofs.exhaustion import Core, Option, Prices, co
 from gadgetopt.search.clock import Clock
 
 #: Nodes that a search for prices may visit. The check then visits about as many choices.
+#: Tuned: `benchmarks/constants.py`.
 MOST_NODES = 20_000_000
-#: Steps of the check in a second, on a slow machine.
+#: Steps of the check in a second, on a slow machine. Tuned: `benchmarks/constants.py`.
 STEPS_PER_S = 3e8
-#: Sums up to this leave doubles room for exact products with further prices.
+#: Sums up to this leave doubles room for exact products with further prices. By definition.
 LARGEST_EXACT_SUM = 2**47
 
 

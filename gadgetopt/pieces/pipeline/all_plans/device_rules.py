@@ -12,6 +12,7 @@ from gadgetopt.pieces.pipeline.communication import allreduce_factor, transfer_f
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
 #: GPUs of a cluster of any bandwidths beyond which its subsets are too many.
+#: Tuned: `benchmarks/constants.py`.
 MOST_GPUS_OF_A_MATRIX = 10
 
 

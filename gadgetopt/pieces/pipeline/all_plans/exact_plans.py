@@ -41,17 +41,18 @@ from gadgetopt.system.data import Certificate
 from gadgetopt.system.result import OWN_LIMIT
 
 #: Seconds of CP-SAT for a plan, in turns over all plans that are left.
+#: Tuned: `benchmarks/constants.py`.
 TURNS_S = (2.0, 10.0, 60.0, 1e9)
 #: Cutoffs of enumeration, as multiples of the least bound. On published profiles, 4x4 GPUs, each
 #: percent more holds three to ten times as many plans.
 RUNGS = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, *LADDER[6:])
 #: Seconds of the check of a certificate for each of the search, which goes through the same plans:
 #: 0.3 to 1 on instances of the papers' size, 1 on measured profiles; and the part of the time left
-#: that a search gets, so that its check still fits.
+#: that a search gets, so that its check still fits. Tuned: `benchmarks/constants.py`.
 CHECK_TIMES = 1.0
 BEFORE_CHECK_PART = 1 / (1 + CHECK_TIMES)
 #: Blocks that branch and bound may look at for all plans, about 20 microseconds each; one plan may
-#: take half of what is left.
+#: take half of what is left. Tuned: `benchmarks/constants.py`.
 MOST_WORK = 200_000
 
 Planned = tuple[Plan, Schedule]

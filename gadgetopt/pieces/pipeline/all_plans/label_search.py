@@ -47,15 +47,18 @@ from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
 
-#: Elements of the arrays that are computed at a time.
+#: Elements of the arrays that are computed at a time. Tuned: `benchmarks/constants.py`.
 CHUNK = 2**20
-#: Labels beyond which a search gives up.
+#: Labels beyond which a search gives up. Tuned: `benchmarks/constants.py`.
 MOST_LABELS = 8_000_000
 #: Stages on all numbers of replicas (V^2 L^2) beyond which tables take too long.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STAGES_ON_GPUS = 2**30
 #: Layers times GPUs up to which labels are as fast as walks, whose loops have to be loaded.
+#: Tuned: `benchmarks/constants.py`.
 FEW_STAGES = 64
 #: Cutoffs of successive searches, as multiples of the bound at the root.
+#: Tuned: `benchmarks/constants.py`.
 LADDER = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32, 1.64, 2.5, 5.0, 20.0, 1e3, 1e6)
 
 

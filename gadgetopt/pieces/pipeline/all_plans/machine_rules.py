@@ -15,6 +15,7 @@ from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
 #: Device sets of a stage, up to like machines, beyond which a search over all plans is refused.
+#: Tuned: `benchmarks/constants.py`.
 MOST_DEVICE_SETS = 20_000
 
 #: A machine in a state: (class of identical machines, free GPUs, mark of the last stage).

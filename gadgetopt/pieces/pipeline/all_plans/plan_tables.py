@@ -27,10 +27,10 @@ from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Evaluation
 
-#: Most GPUs, rows of tables, and blocks of a model.
+#: Most GPUs, rows of tables, and blocks of a model. Tuned: `benchmarks/constants.py`.
 MOST_GPUS, MOST_ROWS, MOST_BLOCKS = 6, 500_000, 100_000
 
-#: Most ticks of an iteration.
+#: Most ticks of an iteration. By definition.
 MOST_TICKS = 2**40
 
 

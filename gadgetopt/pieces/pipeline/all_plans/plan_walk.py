@@ -22,8 +22,9 @@ from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.search.clock import Clock
 
 #: Steps of a walk between two looks at the clock, and plans written at a time.
+#: Tuned: `benchmarks/constants.py`.
 STEPS, BATCH = 500_000, 4_096
-#: Plans that are returned at most.
+#: Plans that are returned at most. Tuned: `benchmarks/constants.py`.
 MOST_PLANS = 100_000
 
 

@@ -36,11 +36,11 @@ from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import most_in_flight
 
-#: Ticks of the reference time.
+#: Ticks of the reference time. By definition.
 REFERENCE_TICKS = 2**42
-#: Times beyond this many ticks are cut to it: no plan with one can be of interest.
+#: Times beyond this many ticks are cut to it: no plan with one can be of interest. By definition.
 LONGEST = 2**50
-#: Stands for "impossible".
+#: Stands for "impossible". By definition.
 NEVER = 2**58
 
 

@@ -38,6 +38,7 @@ from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 
 #: Blocks that are looked at before loops are compiled, and the largest sums that they may hold.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PLAIN, MOST_COMPILED = 5_000, 2**62
 #: One row of numbers for each machine q = 0..2S-2.
 Rows = list[list[int]]

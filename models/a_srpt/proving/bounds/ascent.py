@@ -27,14 +27,16 @@ from ..certificate.price_checks import (
 from .smith_prices import SmithPrices
 
 #: Tries without a better value before the target is brought nearer.
+#: Tuned: `benchmarks/constants.py`.
 PATIENCE = 6
-#: Targets nearer than this part of the value end an ascent.
+#: Targets nearer than this part of the value end an ascent. Tuned: `benchmarks/constants.py`.
 NEAR = 1e-6
 #: Part of the value by which the first target is above it, and that of a refined grid.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_TARGET, NEXT_TARGET = 0.03, 1e-3
-#: Longest horizon, in ticks, of which a table of prices is kept.
+#: Longest horizon, in ticks, of which a table of prices is kept. Tuned: `benchmarks/constants.py`.
 MOST_TABLED = 2**22
-#: Ticks of a table take as long to fill in as one interpolation.
+#: Ticks of a table take as long to fill in as one interpolation. Tuned: `benchmarks/constants.py`.
 TICKS_A_LOOKUP = 4
 
 #: Value, subgradient of shape (resources, K) and best starts of the jobs.

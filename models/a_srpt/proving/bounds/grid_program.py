@@ -27,8 +27,9 @@ from gadgetopt.system.result import Status
 from .ascent import FloatPool
 
 #: Part of the bound up to which the program and its prices may differ.
+#: Tuned: `benchmarks/constants.py`.
 CLOSED = 1e-9
-#: Columns added for a job at a time.
+#: Columns added for a job at a time. Tuned: `benchmarks/constants.py`.
 MOST_NEW = 4
 
 Start = tuple[int, float]

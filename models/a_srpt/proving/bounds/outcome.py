@@ -24,8 +24,9 @@ from ..certificate.check import (
 from ..certificate.price_checks import INT64_SAFE
 
 #: Largest denominator of prices that are read as simple fractions, and digits of all others.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SIMPLE, MOST_BITS = 10**6, 40
-#: Prices below this part of the largest are a solver's zeros.
+#: Prices below this part of the largest are a solver's zeros. Tuned: `benchmarks/constants.py`.
 NOTHING = 1e-9
 
 Kind = TypeVar("Kind", Prices, PreemptivePrices)

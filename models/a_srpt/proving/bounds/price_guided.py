@@ -49,10 +49,13 @@ from .outcome import step_proof
 from .price import good_prices
 
 #: Orders: by the cheapest start and this part of the duration. Waits: multiples of what they save.
+#: Tuned: `benchmarks/constants.py`.
 ORDERS, WAITS = (0.0, 0.25, 1.0), (1.0, 3.0, 0.0)
 #: Most steps of annealing, times jobs, times servers with this many more.
+#: Tuned: `benchmarks/constants.py`.
 MOST_WORK, MORE_SERVERS = 10**10, 32
 #: First temperatures in the pool and on the servers, as parts of the mean wait.
+#: Tuned: `benchmarks/constants.py`.
 HOT_POOL, HOT_SERVERS = 0.3, 0.03
 
 

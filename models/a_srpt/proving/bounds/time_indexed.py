@@ -27,7 +27,7 @@ from .outcome import (
     step_proof,
 )
 
-#: Ticks times jobs of the program.
+#: Ticks times jobs of the program. Tuned: `benchmarks/constants.py`.
 MOST_STARTS = 10**7
 
 

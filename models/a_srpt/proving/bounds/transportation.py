@@ -33,7 +33,7 @@ from .outcome import (
     step_proof,
 )
 
-#: Variables of the linear program.
+#: Variables of the linear program. Tuned: `benchmarks/constants.py`.
 MOST_COLUMNS = 10**6
 
 

@@ -61,8 +61,9 @@ from .start_costs import MOST_STARTS
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 
 #: States of the pool that a check may look at, about 5 microseconds each.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STATES = 5_000_000
-#: Prices and denominators stay below this, so that checks take a predictable time.
+#: Prices and denominators stay below this, so that checks take a predictable time. By definition.
 MOST_PRICE = 10**40
 Price = Annotated[int, Field(ge=0, le=MOST_PRICE)]
 Denominator = Annotated[PositiveInt, Field(le=MOST_PRICE)]

@@ -34,7 +34,7 @@ from ...mapping import (
 )
 
 #: States that a check may visit, about 30 microseconds each, and jobs, and jobs times ticks of its
-#: tables, that it may have.
+#: tables, that it may have. Tuned: `benchmarks/constants.py`.
 MOST_STATES, MOST_JOBS, MOST_STARTS = 200_000, 100, 10**6
 
 #: Of a server: its GPUs, whether a job ended there now, and end and GPUs of what runs there.

@@ -46,6 +46,7 @@ from .start_costs import (
 )
 
 #: States of one tick that are compared with each other lie this close, by cost.
+#: Tuned: `benchmarks/constants.py`.
 NEIGHBOURS = 8
 #: Entries that the tables of the states of one tick may have, and digits that their costs may.
 MOST_CELLS, MOST_DIGITS = 5 * TABLE_CELLS, 62

@@ -38,11 +38,12 @@ from ...relaxations import (
     whole_sum,
 )
 
-#: Terms up to this are 64-bit integers, larger ones Python integers.
+#: Terms up to this are 64-bit integers, larger ones Python integers. By definition.
 INT64_SAFE = 2**61
-#: Starts of jobs that are looked at in one piece.
+#: Starts of jobs that are looked at in one piece. Tuned: `benchmarks/constants.py`.
 BLOCK = 2**18
 #: Ticks of all jobs that the check of preemptive prices may look at.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TICKS = 10**8
 
 Numbers = npt.NDArray[Any]

@@ -25,9 +25,10 @@ from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
 from ...relaxations import Pool
 
-#: Jobs times ticks that a table of starts may have.
+#: Jobs times ticks that a table of starts may have. Tuned: `benchmarks/constants.py`.
 MOST_STARTS = 5 * 10**6
 #: Prices have this many binary digits after the point, as far as sums stay within 64 bits.
+#: By definition.
 MOST_BITS, SAFE_BITS = 16, 60
 
 

@@ -29,12 +29,15 @@ from ..bounds.server_price import server_price_bound
 from ..certificate.check import ASrptCertificate, check_bound
 
 #: Jobs of which a greedy schedule is never cut short: it takes about a second.
+#: Tuned: `benchmarks/constants.py`.
 MOST_UNTIMED = 10_000
 #: Jobs above which steps 2 to 4 take longer than they are worth, and one bound of prices is all.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SEARCHED = 5_000
 #: Steps of the first annealing of step 4; each one after has twice as many.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_STEPS = 160_000
-#: Its first temperature, as a part of the mean wait.
+#: Its first temperature, as a part of the mean wait. Tuned: `benchmarks/constants.py`.
 HOT = 0.03
 
 

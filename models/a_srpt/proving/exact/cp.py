@@ -24,7 +24,7 @@ from ...subproblems.serial_schedule import (
 )
 from .pool_search import pool_schedule
 
-#: CP-SAT refuses sums near 2^63.
+#: CP-SAT refuses sums near 2^63. By definition.
 MOST_COST = 2**60
 
 

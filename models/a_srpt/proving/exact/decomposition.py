@@ -56,18 +56,24 @@ from .pool_states import improved_by_states
 from .server_assignment import servers_for
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
+#: Tuned: `benchmarks/constants.py`.
 MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
 #: Jobs of which CP-SAT is asked for the pool's optimum first, and for how many seconds.
+#: Tuned: `benchmarks/constants.py`.
 FEW_JOBS, FEW_JOBS_S = 22, 1.0
 #: States of the pool that are looked at before its prices are the best.
+#: Tuned: `benchmarks/constants.py`.
 FEW_STATES = 5000
 #: Starts of which the program is solved sooner than a better schedule is found.
+#: Tuned: `benchmarks/constants.py`.
 FEW_STARTS = 500
 #: States of schedules on servers that are looked at for a proof, about 30 microseconds each.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STATES = 50_000
-#: Entries that the rows of (5) may have in model B.
+#: Entries that the rows of (5) may have in model B. Tuned: `benchmarks/constants.py`.
 MOST_ENTRIES = 10**6
 #: Parts of the time left: for servers of a given schedule, and for a schedule of a given cost.
+#: Tuned: `benchmarks/constants.py`.
 ASSIGNMENT_PART, QUESTION_PART = 0.2, 0.6
 
 

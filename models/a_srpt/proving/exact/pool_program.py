@@ -32,6 +32,7 @@ from ..certificate.start_costs import (
 )
 
 #: Ticks of the longest unit grid on which the program's dual is solved.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TICKS = 3000
 #: Entries that the program's matrix may have.
 MOST_ENTRIES = MOST_CELLS

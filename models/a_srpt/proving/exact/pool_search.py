@@ -19,10 +19,13 @@ from gadgetopt.search.clock import Clock
 from ...relaxations import Pool
 
 #: Steps of an annealing: as many for each job, but no more in all.
+#: Tuned: `benchmarks/constants.py`.
 STEPS_A_JOB, LONGEST_ANNEALING = 120, 4000
 #: First and last temperature, as parts of the distance of the first schedule from B0.
+#: Tuned: `benchmarks/constants.py`.
 HOT, COLD = 0.03, 0.0003
 #: Part of the moves that go anywhere; the others go this far in the list.
+#: Tuned: `benchmarks/constants.py`.
 FAR, NEAR = 0.25, 6
 
 

@@ -16,9 +16,11 @@ from ..certificate.pool_exhaustion import StateSearch
 from ..certificate.start_costs import better_starts
 
 #: Questions of cost between the bound and the best schedule known, at equal distances.
+#: Tuned: `benchmarks/constants.py`.
 QUESTIONS = 4
 #: States that a search may look at; those of the first question, by how much they may grow from it
 #: to the second, and how far growth may exceed what it was before.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STATES, FIRST_STATES, FIRST_GROWTH, FASTER = 2 * 10**7, 10**5, 100.0, 5.0
 
 

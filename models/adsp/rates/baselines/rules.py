@@ -18,7 +18,7 @@ from ..evaluate import evaluate
 from ..instance import AdspRatesInstance, AdspRatesSolution
 from ..tables import Tables, objective, solution_of
 
-#: Factors tried of rates by speed.
+#: Factors tried of rates by speed. Tuned: `benchmarks/constants.py`.
 _MOST_FACTORS = 400
 
 

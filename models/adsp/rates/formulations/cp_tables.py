@@ -38,7 +38,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ..instance import AdspRatesInstance, AdspRatesSolution, ErrorBound, MomentumCap
 from ..tables import solution_of
 
-#: Entries of all tables.
+#: Entries of all tables. Tuned: `benchmarks/constants.py`.
 _MOST_ENTRIES = 10**6
 
 

@@ -45,16 +45,17 @@ from ..instance import AdspRatesInstance, AdspRatesSolution, MomentumCap
 from ..tables import solution_of
 from .exact_numbers import ExactNumbers
 
-#: Binaries up to which a model is built.
+#: Binaries up to which a model is built. Tuned: `benchmarks/constants.py`.
 MOST_BINARIES = 500_000
 
 #: Steps a mean worker makes at least, in a period: tangents are not drawn at 0.
+#: Tuned: `benchmarks/constants.py`.
 _LEAST = 1e-9
 
-#: Significant digits of the points at which tangents are drawn.
+#: Significant digits of the points at which tangents are drawn. Tuned: `benchmarks/constants.py`.
 _TANGENT_DIGITS = 9
 
-#: Part of the error budget that the convex model keeps free.
+#: Part of the error budget that the convex model keeps free. Tuned: `benchmarks/constants.py`.
 _MARGIN = Fraction(1, 10**9)
 
 

@@ -36,7 +36,7 @@ from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicyS
 from ..subproblems.exactly import within_capacity
 from ..subproblems.trees import Tree, full_tree
 
-#: Histories of a model that is still built.
+#: Histories of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_HISTORIES = 25_000
 
 

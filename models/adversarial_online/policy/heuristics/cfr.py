@@ -20,7 +20,7 @@ from ..instance import (
 from ..subproblems.exactly import exact_share, within_capacity
 from ..subproblems.trees import full_tree
 
-#: Histories of a tree that is still played.
+#: Histories of a tree that is still played. Tuned: `benchmarks/constants.py`.
 MOST_HISTORIES = 20_000
 
 

@@ -10,9 +10,9 @@ from gadgetopt.numbers.tolerance import NOTHING, TOLERANCE
 from ..instance import AdversarialOnlinePolicyInstance
 
 #: Doubles within `NOTHING`, to which a solver solves, of a fraction of a denominator up to this are
-#: taken as it.
+#: taken as it. Tuned: `benchmarks/constants.py`.
 SMALL = 10_000
-#: Denominator of all others, which are rounded down.
+#: Denominator of all others, which are rounded down. Tuned: `benchmarks/constants.py`.
 FINE = 10**13
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 
-#: Units of the two hidden layers.
+#: Units of the two hidden layers. Tuned: `benchmarks/constants.py`.
 HIDDEN = 64
-#: Inputs of the seller's and of the adversary's network.
+#: Inputs of the seller's and of the adversary's network. By definition.
 SELLER_INPUTS, ADVERSARY_INPUTS = 2, 4
 
 

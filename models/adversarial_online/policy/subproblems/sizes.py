@@ -10,7 +10,7 @@ from ...subproblems.automaton import automaton
 from ...subproblems.prices import Lottery
 from ..instance import AdversarialOnlinePolicyInstance
 
-#: Sets of the k largest levels, times requests or units sold.
+#: Sets of the k largest levels, times requests or units sold. Tuned: `benchmarks/constants.py`.
 MOST = 10**6
 
 

@@ -28,10 +28,11 @@ from gadgetopt.errors import ModelRefused
 from ...subproblems.curves import exponential_ratio, grid_limits
 from ..instance import AdversarialOnlineRunInstance
 
-#: Parts of a unit that irrational limits are rounded down to.
+#: Parts of a unit that irrational limits are rounded down to. Tuned: `benchmarks/constants.py`.
 FINE = 2**30
 
 #: Binary digits of the common denominator of a grid's limits, at most.
+#: Tuned: `benchmarks/constants.py`.
 _MOST_BITS = 4096
 
 

@@ -24,10 +24,10 @@ from .one_draw import Expected, Reach
 from .price_bound import price_bound
 from .selling import Sold, Tables, sell
 
-#: Requests times draws that are replayed.
+#: Requests times draws that are replayed. Tuned: `benchmarks/constants.py`.
 MOST_REPLAYED = 2 * 10**8
 
-#: Parts of L to which areas under the exponential price are rounded down.
+#: Parts of L to which areas under the exponential price are rounded down. By definition.
 _FINE_MONEY = 2**20
 
 

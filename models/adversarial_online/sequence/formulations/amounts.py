@@ -10,7 +10,7 @@ from gadgetopt.numbers.exact import common_denominator
 
 from ..instance import AdversarialOnlineSequenceInstance
 
-#: Whole amounts beyond this are not exact in a solver's doubles.
+#: Whole amounts beyond this are not exact in a solver's doubles. By definition.
 LARGEST = 2**50
 
 

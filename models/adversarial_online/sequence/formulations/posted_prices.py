@@ -32,7 +32,7 @@ from gadgetopt.system.declaring import formulation
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 from .amounts import amounts, check_unit_demand
 
-#: Variables of a model that is still built.
+#: Variables of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_VARIABLES = 300_000
 
 

@@ -39,7 +39,7 @@ from gadgetopt.system.declaring import formulation
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 from .amounts import amounts
 
-#: Constraints (R4) of a model that is still built.
+#: Constraints (R4) of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_ROWS = 100_000
 
 

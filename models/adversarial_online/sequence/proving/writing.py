@@ -8,7 +8,7 @@ from ...subproblems.adversary import Worst
 from ..instance import AdversarialOnlineSequenceInstance
 from .certificate import AdversarialOnlineSequenceCertificate
 
-#: Most integers of a potential that a certificate holds.
+#: Most integers of a potential that a certificate holds. Tuned: `benchmarks/constants.py`.
 MOST_WRITTEN = 50_000
 
 

@@ -33,6 +33,7 @@ from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import Intervals, intervals_of
 
 #: Largest objective that doubles hold, and largest number of entries of a model.
+#: Tuned: `benchmarks/constants.py`.
 _MOST_COST, _MOST_ENTRIES = 2**53, 3 * 10**6
 
 

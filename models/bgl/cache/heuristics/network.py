@@ -16,7 +16,7 @@ from gadgetopt.numbers.arrays import Bools, Ints
 from ..instance import CacheInstance
 from ..subproblems.intervals import Intervals
 
-#: Largest sum of costs that the flow solver's integers hold with room to spare.
+#: Largest sum of costs that the flow solver's integers hold with room to spare. By definition.
 MOST_COST = 2**50
 
 

@@ -16,7 +16,7 @@ from ..subproblems.replay import replay
 from ..subproblems.sweep import keep_earliest_ends
 from .network import is_interval_matrix, keep_by_flow, savings
 
-#: Requests up to which overlaps are computed for all pairs.
+#: Requests up to which overlaps are computed for all pairs. Tuned: `benchmarks/constants.py`.
 _MOST_PAIRED = 3000
 
 

@@ -30,13 +30,13 @@ from .reload_tables import Incidence, OutOfTimeError, SubsetTables, Words, bits
 #: States up to which a search goes on: some 2 GB of memory.
 MOST_STATES = 3 * TABLE_CELLS // 4
 
-#: States of a set that the others of the set are compared with.
+#: States of a set that the others of the set are compared with. Tuned: `benchmarks/constants.py`.
 _LEADERS = 12
 
-#: Reloads up to which the bottlenecks are computed at first.
+#: Reloads up to which the bottlenecks are computed at first. Tuned: `benchmarks/constants.py`.
 _FIRST_BUDGET = 8
 
-#: Times its width, the states of a beam while nodes are dropped.
+#: Times its width, the states of a beam while nodes are dropped. Tuned: `benchmarks/constants.py`.
 _WAYS = 8
 
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 
-#: Batches up to which tables over all sets of them are kept.
+#: Batches up to which tables over all sets of them are kept. Tuned: `benchmarks/constants.py`.
 MOST_BATCHES = 20
 
 Words = npt.NDArray[np.uint64]

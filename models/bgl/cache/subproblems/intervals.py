@@ -11,7 +11,7 @@ from gadgetopt.numbers.arrays import Bools, Ints
 
 from ..instance import CacheInstance, CacheSolution
 
-#: Largest key of a sort.
+#: Largest key of a sort. By definition.
 _MOST_KEY = 2**62
 
 

@@ -27,8 +27,9 @@ from gadgetopt.numbers.arrays import Ints
 from ..instance import CacheInstance, TrainingGraph
 
 #: Sequences that are tried at most, if their number is to be found.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SEQUENCES = 10
-#: Uniform shuffles whose mean distance is taken off.
+#: Uniform shuffles whose mean distance is taken off. Tuned: `benchmarks/constants.py`.
 _SHUFFLES = 20
 
 

@@ -21,10 +21,11 @@ from gadgetopt.numbers.arrays import Bools, Ints
 from .intervals import Intervals
 
 #: Boundaries up to which the prices are computed, in the square of their number.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BOUNDARIES = 20_000
 
 #: Measured cost of a boundary, and of a held interval at a boundary, in units of one interval on
-#: the heap.
+#: the heap. Tuned: `benchmarks/constants.py`.
 _BOUNDARY, _HELD = 25.0, 0.015
 
 

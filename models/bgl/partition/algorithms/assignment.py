@@ -14,7 +14,7 @@ from .coarsening import block_links
 
 Order = Literal["bfs", "size"]
 
-#: Added to the neighbour term, so that an empty start prefers emptier parts.
+#: Added to the neighbour term, so that an empty start prefers emptier parts. By definition.
 OFFSET = 1e-3
 
 

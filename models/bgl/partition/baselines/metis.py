@@ -21,9 +21,9 @@ from ..requests import edge_weights
 from ..subproblems.balance import balanced
 from ..subproblems.local_search import Weighted, improve
 
-#: Below this many nodes eigenvectors are computed densely.
+#: Below this many nodes eigenvectors are computed densely. Tuned: `benchmarks/constants.py`.
 SMALL = 64
-#: Nodes of a graph whose eigenvectors are computed at all.
+#: Nodes of a graph whose eigenvectors are computed at all. Tuned: `benchmarks/constants.py`.
 MOST_NODES = 200_000
 
 

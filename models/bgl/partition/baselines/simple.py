@@ -11,7 +11,7 @@ from gadgetopt.system.result import MethodOutcome
 from ..instance import BglPartitionInstance, BglPartitionSolution
 from ..subproblems.balance import balanced
 
-#: Knuth's multiplier: the golden ratio of 2^32.
+#: Knuth's multiplier: the golden ratio of 2^32. By definition.
 _MULTIPLIER = 2654435761
 
 

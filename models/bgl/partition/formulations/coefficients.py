@@ -6,7 +6,7 @@ from gadgetopt.errors import ModelRefused
 
 from ..instance import BglPartitionInstance
 
-#: Terms of a model: pairs times parts, and nodes times parts.
+#: Terms of a model: pairs times parts, and nodes times parts. Tuned: `benchmarks/constants.py`.
 MOST_TERMS = 400_000
 
 

@@ -48,9 +48,9 @@ def multi_start(
     )
 
 
-#: Largest weight of an edge for METIS, whose sums are of 32 bits.
+#: Largest weight of an edge for METIS, whose sums are of 32 bits. Tuned: `benchmarks/constants.py`.
 MOST_METIS = 1_000
-#: Nodes with weight from which METIS gives a start.
+#: Nodes with weight from which METIS gives a start. Tuned: `benchmarks/constants.py`.
 FEWEST_METIS = 500
 
 

@@ -17,12 +17,15 @@ from ..subproblems.balance import balanced
 from ..subproblems.local_search import Weighted
 
 #: First and last temperature, as parts of the mean weight that a node has.
+#: Tuned: `benchmarks/constants.py`.
 FIRST, LAST = 1.0, 0.01
 #: Share of proposals of any part, without which what lies in one part alone would stay there.
+#: Tuned: `benchmarks/constants.py`.
 ANYWHERE = 0.02
-#: Temperatures of an annealing.
+#: Temperatures of an annealing. Tuned: `benchmarks/constants.py`.
 STEPS = 50
 #: First and last charge for a node above a cap, in mean weights of a node.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_CHARGE, MOST_CHARGE = 0.5, 2.0
 
 

@@ -30,11 +30,13 @@ from .certificate.cuts import (
     weights_of,
 )
 
-#: Columns of the linear program.
+#: Columns of the linear program. Tuned: `benchmarks/constants.py`.
 MOST_COLUMNS = 20_000
 #: Rows with more slack leave the program once the bound has risen.
+#: Tuned: `benchmarks/constants.py`.
 SLACK = 0.1
 #: Binary digits of a price behind the point, relative to the largest weight.
+#: Tuned: `benchmarks/constants.py`.
 DIGITS = 40
 
 

@@ -29,10 +29,11 @@ from .certificate.cuts import (
 from .cut_lp import CutLp
 
 #: Violation from which on a cut is added, and a length that counts every step.
+#: Tuned: `benchmarks/constants.py`.
 VIOLATED, STEP = 1e-5, 1e-9
-#: Most cuts of a kind and round.
+#: Most cuts of a kind and round. Tuned: `benchmarks/constants.py`.
 MOST_TRIANGLES, MOST_CYCLES, MOST_NEAR = 300, 600, 8
-#: Rounds in which many paths are cut add nothing else.
+#: Rounds in which many paths are cut add nothing else. Tuned: `benchmarks/constants.py`.
 MANY = 20
 
 

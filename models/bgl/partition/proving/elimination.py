@@ -33,9 +33,10 @@ from gadgetopt.numbers.arrays import Ints
 
 from .terms import Terms
 
-#: Bits of a partial partition: parts of the frontier, and loads.
+#: Bits of a partial partition: parts of the frontier, and loads. By definition.
 MOST_CODE_BITS = 62
 #: Additions of a step: partial partitions times parts times what they look up.
+#: Tuned: `benchmarks/constants.py`.
 MOST_WORK = 2**28
 
 

@@ -22,10 +22,13 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from .certificate.same_part import most_together
 
 #: Steps between two looks at bound and violated groups, and the factor of the penalty there.
+#: Tuned: `benchmarks/constants.py`.
 STEPS, PENALTY = 25, 1.4
 #: Groups that are added at a time, and the violation, of what a group may have, from which on.
+#: Tuned: `benchmarks/constants.py`.
 NEW_GROUPS, VIOLATION = 20, 1e-3
 #: A bound that rises by no more than this, over so many looks, of the largest value, is the last.
+#: Tuned: `benchmarks/constants.py`.
 RISE, PATIENCE = 1e-4, 6
 
 

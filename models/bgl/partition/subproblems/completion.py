@@ -16,6 +16,7 @@ from gadgetopt.numbers.arrays import Ints
 from ..instance import BglPartitionInstance
 
 #: Entries of a transportation problem that is solved exactly; larger ones greedily.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ENTRIES = 4 * 10**6
 
 

@@ -13,11 +13,12 @@ from gadgetopt.search.clock import Clock
 from ..instance import BglPartitionInstance
 from ..requests import PairWeights
 
-#: Candidates of a swap in each of its two parts.
+#: Candidates of a swap in each of its two parts. Tuned: `benchmarks/constants.py`.
 MOST_CANDIDATES = 6
-#: Nodes up to which weights are kept in a full matrix.
+#: Nodes up to which weights are kept in a full matrix. Tuned: `benchmarks/constants.py`.
 MOST_DENSE = 1500
 #: Steps without improvement after which a search ends, per square root of the nodes with weight.
+#: Tuned: `benchmarks/constants.py`.
 PATIENCE = 8
 
 

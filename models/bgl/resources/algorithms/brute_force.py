@@ -11,7 +11,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import ResourcesInstance, ResourcesSolution
 
-#: Allocations of the worker machine up to which all are tried.
+#: Allocations of the worker machine up to which all are tried. Tuned: `benchmarks/constants.py`.
 _MOST = 10**6
 
 

@@ -24,7 +24,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ..instance import ResourcesInstance, ResourcesSolution
 from .products import solution_of
 
-#: Most pairs of shares of the cache.
+#: Most pairs of shares of the cache. Tuned: `benchmarks/constants.py`.
 _MOST_PAIRS = 200_000
 
 

@@ -24,7 +24,7 @@ from gadgetopt.system.declaring import formulation
 
 from ..instance import ResourcesInstance, ResourcesSolution
 
-#: Numbers outside of this range are left to exact arithmetic.
+#: Numbers outside of this range are left to exact arithmetic. Tuned: `benchmarks/constants.py`.
 _LEAST, _MOST = 1e-6, 1e6
 
 

@@ -27,7 +27,7 @@ from gadgetopt.system.declaring import formulation
 from ..instance import ResourcesInstance, ResourcesSolution
 from .products import check_numbers, solution_of
 
-#: Most entries of all tables.
+#: Most entries of all tables. Tuned: `benchmarks/constants.py`.
 _MOST_ENTRIES = 200_000
 
 

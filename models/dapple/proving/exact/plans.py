@@ -31,6 +31,7 @@ from ...instance import (
 from ..certificate import DappleCertificate
 
 #: Part of the time for the search; what is left of it is the planners', if it is open then.
+#: Tuned: `benchmarks/constants.py`.
 SEARCH_PART = 0.85
 
 

@@ -24,9 +24,9 @@ from ...instance import (
 )
 from ...packing import required_shares
 
-#: Workers that the check of shallow trees takes; the work is 3^N.
+#: Workers that the check of shallow trees takes; the work is 3^N. Tuned: `benchmarks/constants.py`.
 MOST_WORKERS = 12
-#: Numbers of trees that the check of equal trees goes through.
+#: Numbers of trees that the check of equal trees goes through. Tuned: `benchmarks/constants.py`.
 MOST_COUNTS = 4096
 
 Capacities = dict[tuple[int, int], Fraction]

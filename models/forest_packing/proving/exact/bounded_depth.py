@@ -58,11 +58,11 @@ from .shallow_trees import (
     ShallowTrees,
 )
 
-#: Relative agreement of rate and bound at which generation ends.
+#: Relative agreement of rate and bound at which generation ends. Tuned: `benchmarks/constants.py`.
 AGREEMENT = 1e-9
-#: Feasibility of rows and reduced costs of the scaled LP.
+#: Feasibility of rows and reduced costs of the scaled LP. Tuned: `benchmarks/constants.py`.
 FEASIBILITY = 1e-10
-#: Integer prices in sums below this are added without error in doubles.
+#: Integer prices in sums below this are added without error in doubles. By definition.
 EXACT = 2**50
 
 

@@ -34,8 +34,10 @@ from .tree_columns import (
 from .tree_plans import exact_plan
 
 #: Part of the time that cut generation has before columns take over again.
+#: Tuned: `benchmarks/constants.py`.
 CUTS_PART = 0.75
 #: Most numbers of a flow to every worker with which edge splitting is faster than columns.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SPLIT = 100_000
 
 

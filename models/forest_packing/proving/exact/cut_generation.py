@@ -67,7 +67,7 @@ from .tree_columns import (
 )
 from .tree_plans import exact_plan
 
-#: A rate below this part of its scale is a rounding error of 0.
+#: A rate below this part of its scale is a rounding error of 0. Tuned: `benchmarks/constants.py`.
 NO_RATE = 1e-11
 
 

@@ -18,8 +18,9 @@ from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.pieces.graphs.flows import WORD_BITS, BigInts, FlowNetwork
 
 #: Bits of the rate in the integers that maximum flows are computed with.
+#: Tuned: `benchmarks/constants.py`.
 PRECISION_BITS = 40
-#: A cut is violated if it lacks more than this part of the rate.
+#: A cut is violated if it lacks more than this part of the rate. Tuned: `benchmarks/constants.py`.
 TOLERANCE = 1e-9
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 
-#: 3^12 pairs of sets take about 10 MB.
+#: 3^12 pairs of sets take about 10 MB. Tuned: `benchmarks/constants.py`.
 MOST_NODES = 12
 
 

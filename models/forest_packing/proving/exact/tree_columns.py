@@ -37,6 +37,7 @@ from ..certificate.check import check_bound
 from .rational_duals import best_certificate, singletons_certificate
 
 #: Accuracy to which Garg and Koenemann's scheme is run for its trees.
+#: Tuned: `benchmarks/constants.py`.
 START_EPS = 0.1
 START_GAP = 0.02
 

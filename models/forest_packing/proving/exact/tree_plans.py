@@ -30,11 +30,12 @@ from ...subproblems.price_oracles import FoundTree
 from ...subproblems.roots import rooted_pairs
 from ...subproblems.tree_master import ExactPacking
 
-#: Rates below this part of the largest are rounding errors of 0.
+#: Rates below this part of the largest are rounding errors of 0. Tuned: `benchmarks/constants.py`.
 NEGLIGIBLE = 1e-13
 #: Largest denominators of simple readings of rates, in units of capacity or of the bound.
+#: Tuned: `benchmarks/constants.py`.
 DENOMINATORS = (1_000, 30_000)
-#: Bits of the largest rate on the grid.
+#: Bits of the largest rate on the grid. Tuned: `benchmarks/constants.py`.
 GRID_BITS = 44
 
 

@@ -42,8 +42,10 @@ from ..rate_scale import (
 
 #: Columns above which the first solve is left to the interior-point method (measured on dense
 #: digraphs: with 24 workers the dual simplex is faster, with 64 and with 128 slower).
+#: Tuned: `benchmarks/constants.py`.
 MANY_COLUMNS = 2_000
 #: Feasibility to which rows of the scaled LP are solved, below the precision that plans need.
+#: Tuned: `benchmarks/constants.py`.
 FEASIBILITY = 1e-9
 
 

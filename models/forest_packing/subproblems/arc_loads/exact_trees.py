@@ -33,6 +33,7 @@ from ..edge_splitting import split_off_switches
 from .exact_loads import ExactLoads
 
 #: Most numbers that edge splitting may keep: a flow to every worker.
+#: Tuned: `benchmarks/constants.py`.
 MOST_FLOWS = 20_000_000
 
 

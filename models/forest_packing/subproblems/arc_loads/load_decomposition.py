@@ -44,6 +44,7 @@ from ..tree_generation import (
 from ..tree_master import TreeMaster
 
 #: Loads and root rates below this part of the total rate are rounding errors of 0.
+#: Tuned: `benchmarks/constants.py`.
 NEGLIGIBLE = 1e-11
 
 

@@ -43,10 +43,12 @@ from .tree_pricing import (
 )
 
 #: A column enters if its reduced cost exceeds this, relative to the largest gain.
+#: Tuned: `benchmarks/constants.py`.
 ENTERING = 1e-7
-#: Weights below this are zero.
+#: Weights below this are zero. Tuned: `benchmarks/constants.py`.
 ZERO = 1e-9
 #: The bound is raised by this relative amount, for rounding errors.
+#: Tuned: `benchmarks/constants.py`.
 ROUNDING = 1e-12
 
 

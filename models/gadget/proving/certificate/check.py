@@ -53,11 +53,11 @@ from .exact_utility import utilities_above
 
 Row = tuple[Annotated[Rational, Field(ge=0)], ...]
 
-#: Number of units that the total utility is divided into.
+#: Number of units that the total utility is divided into. By definition.
 PARTS = 2**60
 #: Limit on the entries of a dynamic program's table; more would take gigabytes.
 MOST_ENTRIES = 100 * TABLE_CELLS
-#: More than the price of any useful ring.
+#: More than the price of any useful ring. By definition.
 _NEVER = 2**200
 
 

@@ -36,6 +36,7 @@ from .epoch_cuts import bounded_slot
 from .slot_solver import SlotResult
 
 #: Seconds for the proof of one slot; without a proof the configuration program gives the bound.
+#: Tuned: `benchmarks/constants.py`.
 SLOT_S = 5.0
 
 

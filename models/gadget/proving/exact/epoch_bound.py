@@ -19,7 +19,7 @@ from ..certificate.check import (
 from .epoch_form import EpochForm
 
 #: The check may compute the utility of every total of every job exactly, at about a millisecond;
-#: beyond this many there is no certificate.
+#: beyond this many there is no certificate. Tuned: `benchmarks/constants.py`.
 MOST_TOTALS = 2_000
 
 

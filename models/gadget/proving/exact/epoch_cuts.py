@@ -52,11 +52,11 @@ from .slot_solver import (
 
 SlotOracle = Callable[[SlotProblem, Limits, np.random.Generator], SlotResult]
 
-#: The largest weight of a cut.
+#: The largest weight of a cut. Tuned: `benchmarks/constants.py`.
 LARGEST_WEIGHT = 1000
-#: A pattern enters if its reduced cost exceeds this.
+#: A pattern enters if its reduced cost exceeds this. Tuned: `benchmarks/constants.py`.
 ENTERING = 1e-6
-#: Totals count as covered up to this shortfall.
+#: Totals count as covered up to this shortfall. Tuned: `benchmarks/constants.py`.
 COVERED = 1e-6
 
 

@@ -18,7 +18,7 @@ from ..certificate.epochs import Epochs, epochs_of
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Totals this close below an integer are rounded up to it.
+#: Totals this close below an integer are rounded up to it. Tuned: `benchmarks/constants.py`.
 WHOLE = 1e-6
 
 

@@ -38,8 +38,10 @@ from .epoch_cuts import (
 )
 
 #: Share of the time left that one epoch may take, and seconds of its integer program.
+#: Tuned: `benchmarks/constants.py`.
 PART, CHOICE_S = 0.5, 5.0
 #: Numbers of slots that CP-SAT refills, attempt by attempt, and seconds for one and for all.
+#: Tuned: `benchmarks/constants.py`.
 REFILLED = (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 8, 8)
 REFILL_S, REPAIR_S = 3.0, 20.0
 

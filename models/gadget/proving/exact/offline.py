@@ -63,18 +63,23 @@ from .slot_solver import SlotResult
 
 #: Before the test, totals may be lowered as long as a job loses less than this share of its
 #: utility: if even the lower totals cannot be reached, many more are ruled out.
+#: Tuned: `benchmarks/constants.py`.
 TAIL = 1e-3
-#: Exchange moves per slot and job with a total.
+#: Exchange moves per slot and job with a total. Tuned: `benchmarks/constants.py`.
 MOVES = 50
 #: Factor on the time of CP-SAT for postponed totals, when nothing else is left.
+#: Tuned: `benchmarks/constants.py`.
 PATIENCE = 20.0
 #: Part of the time left for one solve of the relaxation by ring counts; what it finds is packed.
+#: Tuned: `benchmarks/constants.py`.
 COUNT_PART = 0.5
 #: Part of the time for the search; in the rest its bound is proved as far as the time goes.
+#: Tuned: `benchmarks/constants.py`.
 SEARCH_PART = 0.97
-#: Seconds for the proof, or this part of those of the search.
+#: Seconds for the proof, or this part of those of the search. Tuned: `benchmarks/constants.py`.
 PROVE_S, PROVE_PART = 5.0, 0.25
 #: Jobs times servers times slots up to which the joint model is written down for a proof.
+#: Tuned: `benchmarks/constants.py`.
 SMALL = 3_000
 
 

@@ -21,7 +21,7 @@ from ...terms import Terms
 from .construction import largest_place
 
 #: Initial temperature in worker-slots of shortfall, and number of moves until it is cold and is
-#: reset.
+#: reset. Tuned: `benchmarks/constants.py`.
 HOTTEST, CYCLE = 0.6, 2000
 
 

@@ -51,7 +51,7 @@ from ..formulations.cp_circuit import circuits
 from ..formulations.cp_tree import CP_TREE
 from ..knapsack_bound import knapsack_bound
 
-#: Roundings of the configuration program.
+#: Roundings of the configuration program. Tuned: `benchmarks/constants.py`.
 ATTEMPTS = 30
 
 

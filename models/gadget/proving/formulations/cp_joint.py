@@ -54,9 +54,10 @@ from ...subproblems.slot_problem import (
 )
 from ...terms import Terms
 
-#: Limit on the sum of all scaled utilities, which doubles still represent.
+#: Limit on the sum of all scaled utilities, which doubles still represent. By definition.
 LARGEST_TOTAL = 2**52
 #: Default of S, unless the sum is then above `LARGEST_TOTAL` or below `FINE_TOTAL`.
+#: Tuned: `benchmarks/constants.py`.
 SCALE = 10**9
 FINE_TOTAL, LARGEST_SCALE = 10**11, 10**100
 

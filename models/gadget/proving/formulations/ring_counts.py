@@ -52,8 +52,10 @@ from .ring_kinds import (
 from .totals import add_totals
 
 #: Limit on the counts of rings and of their servers; more take too long to write down.
+#: Tuned: `benchmarks/constants.py`.
 MOST_COUNTS = 100_000
 #: Numbers of hops that (D16) limits by wide hops, and of loads that (D15) rounds down to.
+#: Tuned: `benchmarks/constants.py`.
 HOPS, LOADS = 4, 8
 
 

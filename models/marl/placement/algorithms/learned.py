@@ -16,7 +16,7 @@ from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import Order, in_order
 from ..instance import PlacementInstance, PlacementSolution
 
-#: Jobs between two looks at the clock.
+#: Jobs between two looks at the clock. Tuned: `benchmarks/constants.py`.
 _STRIDE = 16
 _SYSTEM = "marl_placement"
 

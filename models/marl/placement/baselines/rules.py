@@ -15,7 +15,7 @@ from ...subproblems.placers import placer_of
 from ...subproblems.rules import Rule
 from ..instance import PlacementInstance, PlacementSolution
 
-#: Jobs between two looks at the clock.
+#: Jobs between two looks at the clock. Tuned: `benchmarks/constants.py`.
 _STRIDE = 256
 
 

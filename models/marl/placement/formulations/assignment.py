@@ -38,7 +38,7 @@ from gadgetopt.system.declaring import formulation
 
 from ..instance import PlacementInstance, PlacementSolution
 
-#: Triples of two jobs and a server for which a model is built.
+#: Triples of two jobs and a server for which a model is built. Tuned: `benchmarks/constants.py`.
 MOST_TRIPLES = 300_000
 
 Products = Literal["mccormick", "big_m", "nonconvex"]

@@ -36,7 +36,7 @@ from ...subproblems.cluster import Job
 from ..instance import PlacementInstance, PlacementSolution
 from .assignment import MOST_TRIPLES, check_additive, most_slowdown
 
-#: Objectives of more than so many units are refused.
+#: Objectives of more than so many units are refused. By definition.
 LARGEST = 2**53
 
 

@@ -29,7 +29,7 @@ from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.layout import placed
 from ..subproblems.terms import Terms
 
-#: Contents of a model that is still built.
+#: Contents of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_CONTENTS = 100_000
 
 

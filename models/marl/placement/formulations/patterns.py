@@ -37,7 +37,7 @@ from ..subproblems.layout import placed
 from ..subproblems.terms import Terms
 from .assignment import mean_completion_s
 
-#: Contents of a model that is still built.
+#: Contents of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_CONTENTS = 50_000
 
 

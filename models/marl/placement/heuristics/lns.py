@@ -32,12 +32,14 @@ from .moves import insert_job
 from .sharing import share_anew
 
 #: Threshold at the start, over 1, by which a placement may cost more than the best.
+#: Tuned: `benchmarks/constants.py`.
 _THRESHOLD = 0.01
 #: Share of the old weight that stays, and what a way earns that finds a better placement.
+#: Tuned: `benchmarks/constants.py`.
 _MEMORY, _REWARD, _KEPT, _NOTHING = 0.9, 8.0, 2.0, 0.5
-#: Relative improvement below which a placement is not better.
+#: Relative improvement below which a placement is not better. Tuned: `benchmarks/constants.py`.
 _LEAST = 1e-9
-#: Jobs that are taken away at most in a round.
+#: Jobs that are taken away at most in a round. Tuned: `benchmarks/constants.py`.
 _MOST_JOBS = 8
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ...subproblems.occupancy import Occupancy
 
-#: Relative improvement below which a move is rounding.
+#: Relative improvement below which a move is rounding. Tuned: `benchmarks/constants.py`.
 _LEAST = 1e-9
 
 

@@ -16,8 +16,9 @@ from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from ...subproblems.occupancy import Occupancy
 
 #: Ways to share that are compared at most, and contents of one server that are listed.
+#: Tuned: `benchmarks/constants.py`.
 MOST_WAYS, MOST_CONTENTS = 400_000, 20_000
-#: Relative improvement below which a change is rounding.
+#: Relative improvement below which a change is rounding. Tuned: `benchmarks/constants.py`.
 _LEAST = 1e-9
 
 

@@ -31,7 +31,7 @@ from ..subproblems.terms import (
     most_in,
 )
 
-#: Gains that are computed at once.
+#: Gains that are computed at once. Tuned: `benchmarks/constants.py`.
 CHUNK = 2_000_000
 
 
@@ -317,4 +317,5 @@ class ContentSearch:
 
 
 #: Contents up to which a server's are enumerated rather than priced.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CONTENTS = 30_000

@@ -46,7 +46,7 @@ from ...subproblems.cluster import Server
 from ...subproblems.contents import Content, Slowdowns, enumerate_contents, lots_of
 from ..instance import QueueingInstance, QueueingSolution, Running
 
-#: Contents of all places and slots for which a model is built.
+#: Contents of all places and slots for which a model is built. Tuned: `benchmarks/constants.py`.
 MOST_COLUMNS = 100_000
 
 

@@ -16,11 +16,11 @@ from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
 from ..cluster import ClusterInstance
 
-#: Nodes of a server before its GPUs: two sockets and the network card.
+#: Nodes of a server before its GPUs: two sockets and the network card. By definition.
 BOARD = 3
-#: GBytes per second of an edge.
+#: GBytes per second of an edge. By definition.
 PCIE, QPI, NETWORK, UPLINK = 16.0, 20.0, 12.5, 40.0
-#: Most GPUs of a server that a policy looks at one by one.
+#: Most GPUs of a server that a policy looks at one by one. Tuned: `benchmarks/constants.py`.
 MOST_GPUS = 64
 
 

@@ -27,7 +27,7 @@ from gadgetopt.numbers.arrays import Floats
 from .fabric import Fabric
 from .sight import JOB_FEATURES, NODE_FEATURES, SERVER_FEATURES
 
-#: Length of all embeddings.
+#: Length of all embeddings. Tuned: `benchmarks/constants.py`.
 DIM = 32
 
 #: Shapes of the weights.

@@ -18,19 +18,19 @@ from ..occupancy import Occupancy
 from .fabric import BOARD, Fabric
 
 #: Features of a node of a server: socket, GPU, network card, share free, slowdown that the
-#: occupant of the GPU causes and suffers, its cost, whether it is the job at hand.
+#: occupant of the GPU causes and suffers, its cost, whether it is the job at hand. By definition.
 NODE_FEATURES = 8
 #: Features of a server: GPUs free afterwards, empty, interference added, what the job suffers,
 #: what the jobs there suffer, communication, job is there, job is in the rack, room for its
 #: remaining tasks, what a waiting job would cost there in the mean and at least, GPUs free in rack,
 #: share of GPUs left free times what the job and one that is waiting there would cost each other,
-#: in the mean and at least.
+#: in the mean and at least. By definition.
 SERVER_FEATURES = 14
 #: Features of the job: tasks left and of all, GPUs and CPUs of a task, its cost, communication in
 #: the rack and across, disturbs itself, disturbed by and disturbs those waiting, waiting GPUs by
-#: free ones, whether it was forwarded.
+#: free ones, whether it was forwarded. By definition.
 JOB_FEATURES = 12
-#: Beyond this, a feature says no more.
+#: Beyond this, a feature says no more. By definition.
 LARGEST = 5.0
 
 

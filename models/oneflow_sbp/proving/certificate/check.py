@@ -32,7 +32,7 @@ from .least_with_label import least_with_label
 from .moved_costs import MovedCosts
 from .records import Branch, Fixing, Leaf, OneFlowSbpCertificate
 
-#: Leaves that a check may go through.
+#: Leaves that a check may go through. Tuned: `benchmarks/constants.py`.
 MOST_LEAVES = 10**5
 
 

@@ -30,7 +30,7 @@ from ...instance import OneFlowSbpInstance
 from ...labels import Label
 from ...tables import Edge
 
-#: A forbidden entry.
+#: A forbidden entry. By definition.
 FORBIDDEN = 2**56
 
 #: The labels of every node that are looked at, ascending.

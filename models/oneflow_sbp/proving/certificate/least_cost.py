@@ -29,8 +29,9 @@ from .cost_tables import FORBIDDEN, CostTables, Domains, Pair
 from .records import Split
 
 #: Entries of a table that is kept, and sums of all nodes together.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ENTRIES, MOST_SUMS = 2**27, 2**33
-#: Sums that are taken at once; of more, a label at a time.
+#: Sums that are taken at once; of more, a label at a time. Tuned: `benchmarks/constants.py`.
 _AT_ONCE = 2**18
 
 

@@ -16,7 +16,7 @@ from gadgetopt.numbers.arrays import Ints
 
 from .cost_tables import FORBIDDEN, CostTables, Domains
 
-#: Entries of the tables of all nodes.
+#: Entries of the tables of all nodes. Tuned: `benchmarks/constants.py`.
 MOST_ENTRIES = 2**24
 
 #: Nodes in ascending order, and a table over their labels.

@@ -11,6 +11,7 @@ from pydantic_core import PydanticKnownError
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 #: Sums of a node that an elimination may take, and fixings of a certificate.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CELLS, MOST_FIXINGS = 2**30, 10
 
 

@@ -88,11 +88,13 @@ from .mixing import mixed
 #: First plans, until one fits the memory.
 FIRST_PLANS = (compiler_greedy, megatron, model_parallel_row, model_parallel_col)
 #: CP-SAT is asked if its model has at most this many pairs of labels; it has closed ten thousand
-#: within seconds, and found no plan for twenty thousand.
+#: within seconds, and found no plan for twenty thousand. Tuned: `benchmarks/constants.py`.
 MOST_LABEL_PAIRS = 12_000
 #: Seconds before CP-SAT is asked; before it is, once labels were taken away.
+#: Tuned: `benchmarks/constants.py`.
 ALONE_S, ALONE_FIXED_S = 0.5, 0.05
 #: Seconds of CP-SAT's first turn, and its part of the time that is left.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_TURN_S, PART = 60.0, 0.9
 
 

@@ -20,6 +20,7 @@ from ..certificate import (
 from .combinatorial import combinatorial_certificate
 
 #: Parameters tried of each function at a capacity, and values of a function computed there.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PARAMETERS, MOST_VALUES = 100, 10**5
 
 

@@ -14,7 +14,7 @@ from .dual_feasible import dual_feasible_bound
 from .patterns import Demand, Pattern, pack_fractionally
 
 #: Factors of the duals, tried in order until the duals, rounded to whole numbers, prove something:
-#: simple fractions become prices that a person can check.
+#: simple fractions become prices that a person can check. Tuned: `benchmarks/constants.py`.
 _SCALES = (60, 2520, 10**9)
 
 

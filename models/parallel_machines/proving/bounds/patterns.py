@@ -35,6 +35,7 @@ from ...counting import bundle_sizes
 MOST_ENTRIES = 5 * TABLE_CELLS
 
 #: Tolerance of the linear programs: of a number of machines, and of a reduced cost.
+#: Tuned: `benchmarks/constants.py`.
 _TOLERANCE = 1e-7
 
 #: Number of jobs of each distinct processing time.

@@ -31,7 +31,7 @@ from .enumeration import possible_patterns
 
 Packer = Literal["highs", "cpsat"]
 
-#: Dives at a capacity before an integer program decides it.
+#: Dives at a capacity before an integer program decides it. Tuned: `benchmarks/constants.py`.
 DIVES = 6
 
 

@@ -13,6 +13,7 @@ from ...instance import ParallelMachinesInstance, ParallelMachinesSolution
 from ..bounds.patterns import Demand, Pattern, pack_fractionally
 
 #: In dives after the first, a pattern is drawn from this many of the largest shares.
+#: Tuned: `benchmarks/constants.py`.
 _CHOICES = 4
 
 

@@ -14,10 +14,10 @@ from gadgetopt.search.clock import Clock
 
 from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_fractionally
 
-#: Patterns that are enumerated at most.
+#: Patterns that are enumerated at most. Tuned: `benchmarks/constants.py`.
 MOST_PATTERNS = 50_000
 
-#: Margin added to m - z, as the duals are a solver's doubles.
+#: Margin added to m - z, as the duals are a solver's doubles. Tuned: `benchmarks/constants.py`.
 _MARGIN = 1e-6
 
 

@@ -41,9 +41,11 @@ from .branching_constraints import BranchingConstraint
 from .forced_plans import forced_plans
 
 #: The program over machines is run where it takes about this many steps or fewer.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 300_000
 
 #: Worker-slots inside and spread, multiplied, up to which progress is counted exactly.
+#: Tuned: `benchmarks/constants.py`.
 MOST_LATTICE = 20_000
 
 

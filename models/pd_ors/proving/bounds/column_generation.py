@@ -33,9 +33,11 @@ from .class_pricing import JobPricing
 from .restricted_master import RestrictedMaster
 
 #: Reduced costs, relative to the utility of all jobs, up to which a column is not worth adding.
+#: Tuned: `benchmarks/constants.py`.
 NEGLIGIBLE_GAIN = 1e-10
 
 #: Relative agreement of the master's value and D(p) at which generation ends.
+#: Tuned: `benchmarks/constants.py`.
 AGREEMENT = 1e-10
 
 

@@ -18,6 +18,7 @@ from ..certificate.check import certificate_of
 from ..certificate.least_costs import least_costs
 
 #: Numbers of workers that PD-ORS tries where the exact program over machines is too large.
+#: Tuned: `benchmarks/constants.py`.
 GRID = 16
 
 

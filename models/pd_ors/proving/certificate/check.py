@@ -34,6 +34,7 @@ from .price_tree import (
 )
 
 #: Significant digits of prices in a certificate; any prices prove a bound, if not the same.
+#: Tuned: `benchmarks/constants.py`.
 DIGITS = 12
 
 

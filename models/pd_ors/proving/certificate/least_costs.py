@@ -37,14 +37,15 @@ from ...terms import JobTerms
 Costs = npt.NDArray[Any]
 
 #: The integer cost that means "impossible". The sum of two and a half of them fits 64 bits.
+#: By definition.
 NEVER = 2**61
 
 #: Additions of table entries that the exact tables of one instance may take; what would take more
-#: is relaxed. A call of numpy counts as this many additions.
+#: is relaxed. A call of numpy counts as this many additions. Tuned: `benchmarks/constants.py`.
 MOST_ADDITIONS = 10**9
 CALL = 2_000
 
-#: Quanta of work where worker-slots are too many.
+#: Quanta of work where worker-slots are too many. Tuned: `benchmarks/constants.py`.
 QUANTA = 4_000
 
 

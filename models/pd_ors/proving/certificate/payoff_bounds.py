@@ -31,10 +31,11 @@ from .least_costs import (
 #: Integers of any size: dtype object.
 Integers = npt.NDArray[np.object_]
 
-#: Binary digits of the most that a job's workers and servers cost in one slot.
+#: Binary digits of the most that a job's workers and servers cost in one slot. By definition.
 COST_BITS = 60
 
 #: Utilities below this part of a job's largest one are not searched slot by slot.
+#: Tuned: `benchmarks/constants.py`.
 FAINT = Fraction(1, 2**50)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...terms import Terms
 
 #: Places in the search for fillings of machines that a proof may take.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 500_000
 
 #: Numbers of pieces of each kind that are left.

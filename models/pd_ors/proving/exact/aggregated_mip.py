@@ -50,8 +50,10 @@ Deadlines = Mapping[int, int]
 
 #: What a row is: coefficients by column, lower and upper limit.
 #: Below this use of the fullest slot there is nothing to gain from a lower one.
+#: Tuned: `benchmarks/constants.py`.
 LOW_PEAK = 0.85
 #: A peak may be above 1, as it is relative to the capacity without the reserve.
+#: Tuned: `benchmarks/constants.py`.
 HIGHEST_PEAK = 2.0
 
 #: Kinds of variables that are integer: of these names only, the others may be fractions.

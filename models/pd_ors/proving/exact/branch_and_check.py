@@ -79,38 +79,43 @@ from .repacking_search import (
 Way = Literal["repacking", "choice"]
 
 #: Seconds for a proof that deadlines cannot be met, and their growth when they are looked at again.
+#: Tuned: `benchmarks/constants.py`.
 PROVE_S = 5.0
 LONGER = 4.0
 #: Refutations of the modes alone, after which the master has integer modes too.
+#: Tuned: `benchmarks/constants.py`.
 REFUTATIONS = 2
-#: Choices of modes tried for the same deadlines.
+#: Choices of modes tried for the same deadlines. Tuned: `benchmarks/constants.py`.
 ATTEMPTS = 2
-#: Relative improvement that is asked of a new decision.
+#: Relative improvement that is asked of a new decision. Tuned: `benchmarks/constants.py`.
 IMPROVEMENT = 1e-7
 #: Ranges of prices at which PD-ORS looks for a first decision, and its time.
 PRICE_SPANS = (10.0, 20.0, None)
-#: Seconds of PD-ORS, and their part of the time left.
+#: Seconds of PD-ORS, and their part of the time left. Tuned: `benchmarks/constants.py`.
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
 #: Parts of the time left for prices of the column relaxation, for repacking, and for repacking
 #: again, after a master that was stopped or whose deadlines are not met; its rounds, first few, so
-#: that the master has the time.
+#: that the master has the time. Tuned: `benchmarks/constants.py`.
 PRICES_PART = 0.25
 REPACKING_PART, REPACKING_AGAIN_PART = 0.3, 0.6
 REPACKING_ROUNDS, REPACKING_AGAIN_ROUNDS = 8_000, 24_000
 #: The same for a choice of columns and for placing jobs at the prices, without repacking.
+#: Tuned: `benchmarks/constants.py`.
 CHOICE_PART = 0.6
 PLACING_PART = 0.15
 PLACING_ROUNDS = 30
 #: Seconds, beside those of the search, that the search for prices that prove its bound may take;
 #: these seconds, or a part of those of the search, are for a tree.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_PROOF_S = 1.0
 PROOF_PART = 0.25
 #: Part of every slot that is left free in the first search for a decision, and its growth.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0
 #: Part of the time left that the first master may take, each after it, the same where repacking
-#: finds the decisions, and one with a reserve.
+#: finds the decisions, and one with a reserve. Tuned: `benchmarks/constants.py`.
 FIRST_PART = 0.05
 MASTER_PART, SOLE_MASTER_PART = 0.4, 0.75
 RESERVED_PART = 0.2

@@ -66,10 +66,11 @@ Schedule = tuple[SlotPlan, ...]
 #: Price spans of the runs of PD-ORS that the search starts from; None is that of the instance.
 FIRST_SPANS = (None, 6.0, 10.0)
 
-#: Least violation of a cut that is added.
+#: Least violation of a cut that is added. Tuned: `benchmarks/constants.py`.
 VIOLATION = 1e-4
 
 #: Nodes after which jobs are again placed one by one at the node's prices.
+#: Tuned: `benchmarks/constants.py`.
 GREEDY_EVERY = 10
 
 

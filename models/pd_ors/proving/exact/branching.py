@@ -31,6 +31,7 @@ from ..bounds.column_generation import Restriction
 from ..bounds.restricted_master import Column
 
 #: Closeness to an integer within which a part of a job is none or all of it.
+#: Tuned: `benchmarks/constants.py`.
 INTEGRAL = 1e-6
 
 

@@ -39,15 +39,19 @@ from .slot_repair import (
 )
 
 #: Seconds for the modes of a schedule, for its workers, and for one test of fewer deadlines.
+#: Tuned: `benchmarks/constants.py`.
 MODES_S = 10.0
 COUNTS_S = 3.0
 CORE_S = 2.0
 #: Time for all such tests, in that of the last master, and at most.
+#: Tuned: `benchmarks/constants.py`.
 CORE_PART = 0.5
 MOST_CORE_S = 10.0
 #: Closeness of the peak to the lowest one at which a schedule is smooth enough.
+#: Tuned: `benchmarks/constants.py`.
 PEAK_GAP = 0.003
 #: Choices of workers tried for the same modes, and what slots that did not pack are relieved of.
+#: Tuned: `benchmarks/constants.py`.
 COUNT_ATTEMPTS = 4
 RELIEF = 0.02
 

@@ -24,6 +24,7 @@ from ...subproblems.slot_methods import SlotOptions
 from ...terms import JobTerms
 
 #: Parts of a job's work, and numbers of workers tried, where exact ones would be many.
+#: Tuned: `benchmarks/constants.py`.
 QUANTA = 600
 GRID = 16
 

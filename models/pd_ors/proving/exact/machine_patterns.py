@@ -44,15 +44,18 @@ from .slot_packing import (
     place_units,
 )
 
-#: Kinds of units that are no blocks.
+#: Kinds of units that are no blocks. By definition.
 WORKER, SERVER = 0, -1
 #: Weights of the knapsack of a machine are whole multiples of one part in this of the largest.
+#: Tuned: `benchmarks/constants.py`.
 PARTS = 10**6
-#: Fillings of one machine up to which all are listed.
+#: Fillings of one machine up to which all are listed. Tuned: `benchmarks/constants.py`.
 FEW_FILLINGS = 20_000
 #: Largest weight of a cut; duals are rounded down to multiples of one part in this.
+#: Tuned: `benchmarks/constants.py`.
 LARGEST_WEIGHT = 10_000
 #: Dual weights are first tried as multiples of 1/k of their largest, k up to this.
+#: Tuned: `benchmarks/constants.py`.
 SIMPLE_WEIGHTS = 120
 
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Part of the time for all lemmas.
+#: Part of the time for all lemmas. Tuned: `benchmarks/constants.py`.
 LEMMAS_PART = 0.5
 #: A tree of a lemma proves a bound above the integer before the one that it rounds to.
+#: Tuned: `benchmarks/constants.py`.
 BEYOND = Fraction(1, 10**6)
 
 

@@ -23,9 +23,9 @@ from .branch_and_check import (
 )
 from .branch_and_price import branch_and_price
 
-#: Machines times slots up to which an instance is small.
+#: Machines times slots up to which an instance is small. Tuned: `benchmarks/constants.py`.
 FEW_PLACES = 200
-#: Part of the time for branch-and-price there.
+#: Part of the time for branch-and-price there. Tuned: `benchmarks/constants.py`.
 PRICE_PART = 0.6
 
 

@@ -37,9 +37,10 @@ from .branching import (
 )
 from .slot_packing import Item
 
-#: Binary digits of the largest price of a leaf.
+#: Binary digits of the largest price of a leaf. Tuned: `benchmarks/constants.py`.
 DIGITS = 52
 #: Seconds, and the part of the time, that proofs of conflicts may take.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_PROOFS_S, PROOFS_PART = 0.5, 0.2
 
 Conflict = tuple[SlotItem, ...]

@@ -37,20 +37,25 @@ from .slot_checks import SlotChecks
 from .slot_packing import Item
 from .slot_repair import repaired
 
-#: Scales of the prices of the first placements.
+#: Scales of the prices of the first placements. Tuned: `benchmarks/constants.py`.
 FIRST_SCALES = (0.5, 1.0)
 #: Range of the scales in ruin and recreate, and how much the order of jobs varies.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_SCALE, GREATEST_SCALE = 0.2, 1.3
 NOISE = 0.5
 #: Jobs taken out: at most this part of all, and at least this many.
+#: Tuned: `benchmarks/constants.py`.
 REMOVED_PART, FEWEST_REMOVED = 0.3, 2
-#: Relative loss that is accepted at first; it falls to nothing.
+#: Relative loss that is accepted at first; it falls to nothing. Tuned: `benchmarks/constants.py`.
 ACCEPTED_LOSS = 0.01
 #: Part of the time for column generation, and for a choice of columns.
+#: Tuned: `benchmarks/constants.py`.
 PRICES_PART, CHOOSING_PART = 0.4, 0.3
 #: Part of that time for the program, at most these seconds, and the gap at which it may stop.
+#: Tuned: `benchmarks/constants.py`.
 CHOICE_PART, MOST_CHOICE_S, CHOICE_GAP = 0.7, 30.0, 0.002
 #: Part of all capacities that the choice of columns leaves free, as slots do not pack to the brim.
+#: Tuned: `benchmarks/constants.py`.
 RESERVE = 0.01
 
 

@@ -23,14 +23,16 @@ from .repacking_state import (
     value_of,
 )
 
-#: Uniform draws of a round beside one for each job.
+#: Uniform draws of a round beside one for each job. Tuned: `benchmarks/constants.py`.
 SINGLE_DRAWS = 7
 #: Slots from a job's arrival on in which it may look for jobs in its way.
+#: Tuned: `benchmarks/constants.py`.
 LONGEST_WINDOW = 5
 #: Range of the scales of prices, how much slots differ in theirs, and the order of jobs.
+#: Tuned: `benchmarks/constants.py`.
 LEAST_SCALE, GREATEST_SCALE = 0.1, 1.3
 PRICE_NOISE, ORDER_NOISE = 0.3, 0.5
-#: Relative improvement that counts, and what no value is divided by less than.
+#: Relative improvement that counts, and what no value is divided by less than. By definition.
 IMPROVEMENT, TINY = 1e-12, 1e-300
 
 

@@ -15,10 +15,11 @@ from .repacking_state import (
 )
 
 #: Numbers of workers tried in a slot, as parts of the most that fit, in quarters.
+#: Tuned: `benchmarks/constants.py`.
 QUARTERS = 4
-#: What is worse than any plan.
+#: What is worse than any plan. By definition.
 NEVER = -1e300
-#: More than the rounding error of a number of workers.
+#: More than the rounding error of a number of workers. Tuned: `benchmarks/constants.py`.
 ROUNDED = 1e-9
 
 

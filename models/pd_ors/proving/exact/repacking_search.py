@@ -45,18 +45,22 @@ from .repacking_state import (
 )
 
 #: Quanta of a job's work, where those that count it exactly are more.
+#: Tuned: `benchmarks/constants.py`.
 QUANTA = 800
-#: Rounds that are drawn together, and of one annealing.
+#: Rounds that are drawn together, and of one annealing. Tuned: `benchmarks/constants.py`.
 CHUNK, ANNEALING = 100, 8_000
 #: Entries of the states of all rounds between two looks at the clock.
+#: Tuned: `benchmarks/constants.py`.
 ENTRIES = 5_000_000
-#: Relative losses that annealing keeps, at first and in the end.
+#: Relative losses that annealing keeps, at first and in the end. Tuned: `benchmarks/constants.py`.
 HOT, COLD = 3e-3, 1e-4
 #: Least price of a slot's capacity, relative to what the jobs are worth.
+#: Tuned: `benchmarks/constants.py`.
 PRICE_FLOOR = 1e-3
-#: Jobs taken out in a round, at most.
+#: Jobs taken out in a round, at most. Tuned: `benchmarks/constants.py`.
 MOST_REMOVED = 6
 #: Entries of a state up to which it is worth copying in every round.
+#: Tuned: `benchmarks/constants.py`.
 MOST_ENTRIES = 4_000_000
 
 

@@ -28,13 +28,13 @@ from .slot_packing import (
 
 Items = tuple[Item, ...]
 
-#: Seconds for the patterns of a slot, and for CP-SAT's search.
+#: Seconds for the patterns of a slot, and for CP-SAT's search. Tuned: `benchmarks/constants.py`.
 PATTERNS_S = 2.0
 EXACT_S = 2.0
 #: Machines times items up to which CP-SAT decides at once, and above which it rarely decides what
-#: patterns do not.
+#: patterns do not. Tuned: `benchmarks/constants.py`.
 FEW_PAIRS, MOST_PAIRS = 40, 100
-#: Seconds for one test of a smaller conflict.
+#: Seconds for one test of a smaller conflict. Tuned: `benchmarks/constants.py`.
 CONFLICT_S = 0.5
 
 

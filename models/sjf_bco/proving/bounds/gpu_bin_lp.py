@@ -48,13 +48,15 @@ from ..certificate.gpu_bins import (
     refutes,
 )
 
-#: Most units of time of a knapsack.
+#: Most units of time of a knapsack. Tuned: `benchmarks/constants.py`.
 MOST_UNITS = 4096
 #: Most sums of a pricing, items times units times classes, at which it takes about a second.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SUMS = 1_000_000_000
-#: Prices are the LP's times this, rounded down.
+#: Prices are the LP's times this, rounded down. Tuned: `benchmarks/constants.py`.
 PRICE_SCALE = 1_000_000
 #: Disjoint patterns of a class added in an iteration, per thousand kinds, and at least one.
+#: Tuned: `benchmarks/constants.py`.
 PATTERNS_PER_THOUSAND_KINDS = 4
 
 

@@ -31,6 +31,7 @@ from ..certificate.configurations import iterations_per_slot
 from .outcome import bound_outcome
 
 #: Prices are the duals times this number, over the largest of them.
+#: Tuned: `benchmarks/constants.py`.
 _SCALE = 10**6
 
 

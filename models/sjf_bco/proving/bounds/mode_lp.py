@@ -31,10 +31,12 @@ from ..certificate.mode_prices import (
 )
 
 #: Prices are the duals times this number, over the largest of them.
+#: Tuned: `benchmarks/constants.py`.
 _SCALE = 10**6
 #: Cost of a job that is not done, far more than any makespan of an instance of this size.
+#: By definition.
 _UNDONE = 1e5
-#: A way improves if it is cheaper by more than this.
+#: A way improves if it is cheaper by more than this. Tuned: `benchmarks/constants.py`.
 _CHEAPER = 1e-7
 
 

@@ -34,12 +34,14 @@ from ...instance import SjfBcoInstance
 from ...size_limits import refuse_many
 
 #: Servers of the clusters that an enumeration may visit, some ten seconds of work.
+#: Tuned: `benchmarks/constants.py`.
 MOST_VISITED = 4_000_000
-#: Ways to place a gang.
+#: Ways to place a gang. Tuned: `benchmarks/constants.py`.
 MOST_WAYS = 40_000
 #: Servers, and GPUs of a gang, beyond which there are too many clusters anyway.
+#: Tuned: `benchmarks/constants.py`.
 MOST_SERVERS = MOST_GANG = 64
-#: Configurations that it may list.
+#: Configurations that it may list. Tuned: `benchmarks/constants.py`.
 MOST_CONFIGURATIONS = 100_000
 
 #: A server: its free GPUs, and the spread gangs on it by number.

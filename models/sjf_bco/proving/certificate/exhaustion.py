@@ -37,9 +37,10 @@ from ...instance import SjfBcoInstance
 from .configurations import shares
 from .mode_prices import PriceTables
 
-#: States that a check may look at, about half a minute of work.
+#: States that a check may look at, about half a minute of work. Tuned: `benchmarks/constants.py`.
 MOST_STATES = 1_000_000
 #: Jobs up to which Python's stack holds the check, two calls for each start and completion.
+#: Tuned: `benchmarks/constants.py`.
 MOST_JOBS = 100
 
 #: A server: capacity, whether a job has just completed there, whether one more spread job would

@@ -31,11 +31,13 @@ from gadgetopt.numbers.arrays import Ints
 
 from ...instance import SjfBcoInstance
 
-#: Stands for a duration that no makespan allows.
+#: Stands for a duration that no makespan allows. By definition.
 NEVER = 2**61
 #: Most sums of a check, packs of equal jobs of all classes times units: some ten seconds.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CHECKED_SUMS = 10_000_000_000
 #: Most units of a bin in a check, at which it takes about half a gigabyte.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CHECKED_UNITS = 20_000_000
 
 

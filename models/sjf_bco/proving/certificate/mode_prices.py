@@ -34,10 +34,10 @@ from .configurations import modes_per_slot
 
 #: Largest price, and most entries of the tables of values, 8 bytes each.
 LARGEST_PRICE, MOST_VALUES = 10**9, MOST_CELLS
-#: Most modes of all jobs together.
+#: Most modes of all jobs together. Tuned: `benchmarks/constants.py`.
 MOST_MODES = 1_000_000
 #: Most that all slots together may hold at any prices. What jobs are worth is far less: at most the
-#: largest price for each iteration, of which there are at most `MOST_VALUES`.
+#: largest price for each iteration, of which there are at most `MOST_VALUES`. By definition.
 MOST_WORTH = 2**62
 
 

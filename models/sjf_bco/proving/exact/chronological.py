@@ -39,7 +39,7 @@ from .chronological_loops import (
     search,
 )
 
-#: States that are remembered, a power of two.
+#: States that are remembered, a power of two. Tuned: `benchmarks/constants.py`.
 _REMEMBERED = 1 << 21
 
 

@@ -11,24 +11,28 @@ from typing import NamedTuple
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled
 
-#: Answers of a search.
+#: Answers of a search. By definition.
 EXHAUSTED, FOUND, PAUSED = 0, 1, 2
 #: Blocks of `Data.jobs`. Jobs stand in the order of the search; `CAN_SPREAD` is 1 or 0, and `TWIN`
-#: the identical job that starts no later, or -1.
+#: the identical job that starts no later, or -1. By definition.
 WORK, FIRST_OPTION, CAN_SPREAD, TWIN, GANG = 0, 1, 2, 3, 4
 #: Blocks of `Path.jobs`: iterations left, placement plus one once started, iterations in a slot.
+#: By definition.
 LEFT, USED, RATE = 0, 1, 2
 #: Blocks of `Path.servers`: free GPUs, spread jobs, 1 where a job has just completed, 1 where one
 #: more spread job would have slowed another one in the slot before, the nearest equal server.
+#: By definition.
 FREE, SPREAD, OPENED, SLOWS, EQUAL = 0, 1, 2, 3, 4
 #: Blocks of `Path.at`: the instant, 1 while starts are tried, the job and placement to try next, 1
 #: if time may advance, slots to advance next, slots to the next completion, the fewest slots.
+#: By definition.
 TIME, STARTING, JOB, OPTION, MAY_ADVANCE, STEP, LONGEST, SHORTEST = 0, 1, 2, 3, 4, 5, 6, 7
-#: Entries of `Path.counts`: depth, states visited, the latest prices that pruned.
+#: Entries of `Path.counts`: depth, states visited, the latest prices that pruned. By definition.
 DEPTH, NODES, HOT = 0, 1, 2
 #: Modulus less one, multipliers and increment of the 48-bit words by which states are known.
+#: By definition.
 _MASK, _FACTOR, _OTHER, _STEP = 2**48 - 1, 0x5DEECE66D, 0xFC5CF2DF3, 0xB
-#: Entries that are looked at for a state.
+#: Entries that are looked at for a state. Tuned: `benchmarks/constants.py`.
 _PROBES = 8
 _NEVER = 2**62
 

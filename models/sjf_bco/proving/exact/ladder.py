@@ -61,20 +61,24 @@ from . import priced_search
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 
 #: Up to this many jobs the CP models need no GPU bins and nested blocks.
+#: Tuned: `benchmarks/constants.py`.
 FEW_JOBS = 40
-#: Moves of the annealing: about a minute.
+#: Moves of the annealing: about a minute. Tuned: `benchmarks/constants.py`.
 MOVES = 400_000_000
 
 #: Share of the remaining time that a rung other than the last may take.
+#: Tuned: `benchmarks/constants.py`.
 _SHARE = 0.5
 
 #: Shares of the remaining time that GPU bins and nested blocks may take.
+#: Tuned: `benchmarks/constants.py`.
 _SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.9
 
-#: Share of the remaining time that the priced search may take.
+#: Share of the remaining time that the priced search may take. Tuned: `benchmarks/constants.py`.
 _SHARE_OF_SEARCH = 0.8
 
 #: Jobs up to which configurations of a slot are listed, and the priced search is tried.
+#: Tuned: `benchmarks/constants.py`.
 MOST_JOBS_OF_CONFIGURATIONS = 20
 
 

@@ -48,14 +48,19 @@ from .chronological_loops import (
 )
 
 #: Moves of the annealing before the search, and during a search that is long, a second or two.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_MOVES, MOVES = 100_000, 2_000_000
 #: States of which prices are taken, and states between two looks at the clock.
+#: Tuned: `benchmarks/constants.py`.
 PRICED_STATES, STEP = 30, 1 << 17
 #: States of an exhausted search up to which it is checked at once, some ten seconds.
+#: Tuned: `benchmarks/constants.py`.
 CHECKED_NODES = 400_000
 #: Seconds of the check for each of these states; the check is left out if they are not left.
+#: Tuned: `benchmarks/constants.py`.
 _CHECK_S = 5e-5
 #: Shares of jobs in a random state that are done, and that have not started.
+#: Tuned: `benchmarks/constants.py`.
 _DONE, _WHOLE = 0.4, 0.36
 
 

@@ -28,9 +28,10 @@ from gadgetopt.pieces.utility import part_above
 from ...instance import Job
 
 #: Most boxes of one job that are examined; the rest are bounded as they are.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BOXES = 20_000
 
-#: Times and utilities are counted in these parts of the largest.
+#: Times and utilities are counted in these parts of the largest. By definition.
 TIME_BITS, UTILITY_BITS = 200, 100
 
 #: One with the rounding of doubles, as numerator and denominator.

@@ -29,9 +29,9 @@ from .best_gain import (
     pairs_above,
 )
 
-#: Most pairs of all jobs that may be listed.
+#: Most pairs of all jobs that may be listed. Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 200_000
-#: Bits of the sum of all jobs' largest utilities.
+#: Bits of the sum of all jobs' largest utilities. By definition.
 UTILITY_BITS = 44
 
 

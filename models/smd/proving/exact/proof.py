@@ -25,8 +25,10 @@ from ..certificate.exhaustion import (
 )
 
 #: Relative distance of the bound to prove above the optimum, which is a sum of doubles.
+#: Tuned: `benchmarks/constants.py`.
 MARGIN = Fraction(1, 10**9)
 #: Seconds that the check takes for a job before it goes through decisions, generously.
+#: Tuned: `benchmarks/constants.py`.
 SECONDS_A_JOB = 2e-3
 
 

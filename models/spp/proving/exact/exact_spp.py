@@ -42,6 +42,7 @@ from ..certificate import (
 )
 
 #: Part of the time for the search; what is left of it is the planners', if it is open then.
+#: Tuned: `benchmarks/constants.py`.
 SEARCH_PART = 0.85
 #: Baselines, and the part of the time that is left that each may take.
 BASELINES: tuple[tuple[Callable[..., MethodOutcome], float], ...] = (

@@ -19,6 +19,7 @@ from gadgetopt.pieces.pipeline.cluster import MatrixCluster, TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
 #: GPUs of a cluster of any bandwidths, and choices in a state, beyond which they are too many.
+#: Tuned: `benchmarks/constants.py`.
 MOST_GPUS, MOST_CHOICES = 10, 50_000
 
 Value = TypeVar("Value")

@@ -29,6 +29,7 @@ from gadgetopt.pieces.pipeline.all_plans.proofs.steps import Row, Steps
 #: Numbers of all partial plans at a time: three tables.
 MOST_WAITING = 3 * MOST_CELLS
 #: Columns of a partial plan that waits: its row, and the layers and place of what it continues.
+#: By definition.
 COLUMNS = 7
 
 

@@ -32,8 +32,9 @@ from gadgetopt.system.data import Data, NonNegativeInt, Rational
 
 #: Steps of loops, M^2 for each machine and part of a proof, that a check takes before they are
 #: compiled; and the most on one plan, compiled and with numbers of any size.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PLAIN, MOST_STEPS, MOST_LARGE_STEPS = 100_000, 10**9, 5 * 10**6
-#: Longest schedule for which loops are compiled: sums of three such times fit.
+#: Longest schedule for which loops are compiled: sums of three such times fit. By definition.
 MOST_COMPILED = 2**60
 
 Time = Annotated[Rational, Field(ge=0)]

@@ -33,14 +33,16 @@ from gadgetopt.pieces.pipeline.all_plans.proofs.ticks import MOST_TICKS, in_flig
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
 #: Partial plans that a check goes through, at about 0.1 ms each, and before it looks at them layer
-#: by layer.
+#: by layer. Tuned: `benchmarks/constants.py`.
 MOST_PARTIAL_PLANS, FIRST_PARTIAL_PLANS = 400_000, 20_000
 #: Numbers of the tables of what is left.
 MOST_NUMBERS = MOST_CELLS
 #: The bound may shrink to this part before ticks have to be made for it anew.
+#: Tuned: `benchmarks/constants.py`.
 COARSE = Fraction(1, 2**10)
 #: Plans that are bounded exactly although only rounding made them miss the bound. Once there are
 #: more of them, those that miss it by so many ticks are left out, and so much less is proved.
+#: Tuned: `benchmarks/constants.py`.
 MOST_NEAR, NEAR = 1_000, 2**10
 
 

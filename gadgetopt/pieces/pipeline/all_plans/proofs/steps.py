@@ -27,7 +27,7 @@ from gadgetopt.pieces.pipeline.all_plans.proofs.ticks import (
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
 #: Stages that are looked at before the loop is compiled: as many take plain Python about as long
-#: as compiling.
+#: as compiling. Tuned: `benchmarks/constants.py`.
 MOST_PLAIN = 300_000
 
 #: Head, tail and passing, stages, number of the state.

@@ -29,9 +29,9 @@ from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.all_plans.proofs.devices import Kind, Machines, SingleGpus
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
-#: Ticks of a bound, and the most of a sum over layers, which may be on a slow GPU.
+#: Ticks of a bound, and the most of a sum over layers, which may be on a slow GPU. By definition.
 MOST_TICKS, MOST_SUM = 2**52, 2**60
-#: Stands for "impossible".
+#: Stands for "impossible". By definition.
 NEVER = 2**61
 
 Value = TypeVar("Value")

@@ -37,6 +37,7 @@ from ...tables import (
 )
 
 #: Bits of the largest sum; and labels of all workers after which a search gives up.
+#: Tuned: `benchmarks/constants.py`.
 _BITS, MOST_LABELS = 58, 20_000_000
 
 

@@ -35,12 +35,14 @@ from ...instance import (
 )
 
 #: Entries of the table of local steps up to which integers of any size are used, and their bits.
+#: Tuned: `benchmarks/constants.py`.
 MOST_EXACT, EXACT_BITS = 20_000, 256
 
 #: Fewest bits after the point with which 64-bit integers prove anything useful.
+#: Tuned: `benchmarks/constants.py`.
 _LEAST_BITS = 12
 
-#: Stairs after which a check gives up.
+#: Stairs after which a check gives up. Tuned: `benchmarks/constants.py`.
 MOST_STAIRS = 2_000_000
 
 

@@ -41,9 +41,10 @@ from ..certificate.momentum_labels import (
 from .sweep import sweep
 
 #: Part by which a claimed bound stays below the optimum, so that rounding does not refute it.
+#: Tuned: `benchmarks/constants.py`.
 _SLACK = Fraction(1, 2**32)
 
-#: More steps than any decision loses.
+#: More steps than any decision loses. By definition.
 _NO_LIMIT = Fraction(2**200)
 
 

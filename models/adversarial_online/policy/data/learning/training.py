@@ -43,19 +43,22 @@ from ...subproblems.networks import (
 )
 from ...subproblems.rounding import rounded_table
 
-#: Parts of a unit in the tables that are certified.
+#: Parts of a unit in the tables that are certified. Tuned: `benchmarks/constants.py`.
 PARTS_PER_UNIT = 24
-#: Steps of a round, between two certificates.
+#: Steps of a round, between two certificates. Tuned: `benchmarks/constants.py`.
 STEPS = 10
-#: Weight of the old mean in the mean of the iterates.
+#: Weight of the old mean in the mean of the iterates. Tuned: `benchmarks/constants.py`.
 POLYAK = 0.99
-#: Size of a step towards the better prices, and of Adam's.
+#: Size of a step towards the better prices, and of Adam's. Tuned: `benchmarks/constants.py`.
 ETA, RATE = 1.0, 2e-3
 #: Pull of the chances towards equal ones, without which they end up at one price, then another.
+#: Tuned: `benchmarks/constants.py`.
 SELLER_PULL, ADVERSARY_PULL = 0.03, 0.1
 #: Batches of the adversary that the seller remembers, and learns from in equal parts.
+#: Tuned: `benchmarks/constants.py`.
 MEMORY = 50
 #: Payoffs between which former answers fade from attention, and how many are kept.
+#: Tuned: `benchmarks/constants.py`.
 SHARPNESS, MOST_ANSWERS = 0.02, 200
 
 

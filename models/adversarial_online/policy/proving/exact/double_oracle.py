@@ -42,9 +42,10 @@ from .worst_program import (
     worst_of_share_program,
 )
 
-#: Histories of a tree that is still walked through.
+#: Histories of a tree that is still walked through. Tuned: `benchmarks/constants.py`.
 MOST_HISTORIES = 200_000
 #: Rounds without a new history or a better policy after which rounding has the last word.
+#: Tuned: `benchmarks/constants.py`.
 PATIENCE = 12
 
 

@@ -35,7 +35,7 @@ from ...subproblems.sizes import check_lottery_size
 from ..certificate import check_bound
 from .seller import worst_of_lottery
 
-#: Tables of a game that is still enumerated.
+#: Tables of a game that is still enumerated. Tuned: `benchmarks/constants.py`.
 MOST_TABLES = 5_000
 
 

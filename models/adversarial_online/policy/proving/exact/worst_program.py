@@ -55,11 +55,12 @@ from ...evaluate import most_units
 from ...instance import AdversarialOnlinePolicyInstance
 from .master import Master
 
-#: Variables of a model that is still built.
+#: Variables of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_VARIABLES = 50_000
 #: What HiGHS cannot tell from none, over the largest offline welfare, and over the units needed.
+#: Tuned: `benchmarks/constants.py`.
 CLOSED = 2e-6
-#: Digits of sale probabilities: HiGHS drops coefficients of less.
+#: Digits of sale probabilities: HiGHS drops coefficients of less. Tuned: `benchmarks/constants.py`.
 DIGITS = 9
 
 

@@ -29,11 +29,11 @@ from gadgetopt.numbers.exact import ceiling, common_denominator
 from ....subproblems.whole import Whole
 
 #: Most requests of small gain, states at once, and states of all steps together, that are still
-#: enumerated: half a second.
+#: enumerated: half a second. Tuned: `benchmarks/constants.py`.
 MOST_REQUESTS, MOST_STATES, MOST_IN_ALL = 1_000, 100_000, 1_000_000
-#: Requests that a beam flips: the smallest gains decide.
+#: Requests that a beam flips: the smallest gains decide. Tuned: `benchmarks/constants.py`.
 BEAM_REQUESTS = 100
-#: Sums stay below this, so that none overflows.
+#: Sums stay below this, so that none overflows. By definition.
 _LARGEST = 2**61
 
 

@@ -30,9 +30,9 @@ from ..certificate.core import CoreTooLarge
 from ..certificate.recursion import MOST_CELLS, MOST_STEPS, Bytes, best_welfare
 
 #: Parts of the smallest amount of money in which the prices of the core are; it is searched in
-#: 64-bit integers.
+#: 64-bit integers. Tuned: `benchmarks/constants.py`.
 FINE = 2**10
-#: States of the first search.
+#: States of the first search. Tuned: `benchmarks/constants.py`.
 BEAM = 2_000
 
 

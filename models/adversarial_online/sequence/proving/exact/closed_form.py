@@ -20,6 +20,7 @@ from ...subproblems.welfare import (
 from ..certificate import AdversarialOnlineSequenceCertificate
 
 #: Steps of a dynamic program that the check of the value may take: about a second.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 10**6
 
 

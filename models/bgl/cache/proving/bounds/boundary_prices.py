@@ -22,6 +22,7 @@ from ...subproblems.sweep import keep_earliest_ends, unit_prices
 from ..certificate.check import BoundaryPrices, CacheCertificate
 
 #: Largest denominator of prices that are read from a solver's duals.
+#: Tuned: `benchmarks/constants.py`.
 _DENOMINATOR = 10**6
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled
 
-#: Bits of a word that nodes take: words are not negative.
+#: Bits of a word that nodes take: words are not negative. By definition.
 WORD = 62
 
 

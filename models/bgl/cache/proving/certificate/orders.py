@@ -36,8 +36,9 @@ from gadgetopt.numbers.arrays import Ints
 from .order_loops import WORD, heaviest_path, least_to_come, used_nodes
 
 #: Batches of which all sets are tabulated, and states that a check goes through.
+#: Tuned: `benchmarks/constants.py`.
 MOST_BATCHES, MOST_STATES = 20, 400_000
-#: States of a set that the others of the set are compared with.
+#: States of a set that the others of the set are compared with. Tuned: `benchmarks/constants.py`.
 _BEST = 12
 
 #: The dropped nodes of a set of batches, a bit each, and the reloads.

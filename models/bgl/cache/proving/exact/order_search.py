@@ -36,10 +36,13 @@ from ..reload_tables import MOST_BATCHES, OutOfTimeError
 from .order_prefixes import Prefix, cost_beyond, extensions
 
 #: States of a search up to which its check is left to the toolkit.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CHECKED = 300_000
 #: Times the seconds of a search that its check takes: 4.8 at most on preset `batches`, mostly 3.
+#: Tuned: `benchmarks/constants.py`.
 CHECK_TIMES = 5.0
 #: Seconds to build and pass an entry of the joint model. Pyomo cannot be interrupted meanwhile.
+#: Tuned: `benchmarks/constants.py`.
 _BUILD_S_PER_ENTRY = 4e-5
 
 

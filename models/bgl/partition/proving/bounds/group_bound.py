@@ -26,9 +26,10 @@ from ..certificate.check import BglPartitionCertificate
 from ..certificate.group_prices import GroupPrices, GroupWeights
 
 #: Temperatures of the smoothing, of the mean weight of a training node, and steps at each.
+#: Tuned: `benchmarks/constants.py`.
 TEMPERATURES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0005)
 STEPS = 200
-#: Cells of the table of groups and other nodes that is kept.
+#: Cells of the table of groups and other nodes that is kept. Tuned: `benchmarks/constants.py`.
 MOST_KEPT = 2 * 10**7
 
 

@@ -14,7 +14,7 @@ from ..certificate.check import (
     Stars,
 )
 
-#: Steps by which a price is sought.
+#: Steps by which a price is sought. Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 12
 
 

@@ -31,12 +31,16 @@ from ..certificate.same_part import (
 from ..semidefinite_program import Prices, SamePartProgram
 
 #: Binary digits of the mean weight of a training node in units, and the most of an X's row.
+#: Tuned: `benchmarks/constants.py`.
 DIGITS = 21
 #: Least margins of other nodes, of their mean, from the first program to the last.
+#: Tuned: `benchmarks/constants.py`.
 MARGINS = (0.3, 0.2, 0.5)
 #: Training nodes up to which the program is solved; a step takes their cube.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TRAINED = 400
 #: Proposals for each node of the annealing that finds the reference.
+#: Tuned: `benchmarks/constants.py`.
 SWEEPS = 1_000
 
 

@@ -44,7 +44,7 @@ from .partial_partitions import Branched, least_cost, least_cost_of_two
 from .same_part import Semidefinite
 from .same_part import semidefinite_bound as bound_of_same_parts
 
-#: Pairs times training nodes of a check.
+#: Pairs times training nodes of a check. Tuned: `benchmarks/constants.py`.
 MOST_FLOW = 10**8
 
 

@@ -42,6 +42,7 @@ Pair = tuple[int, int]
 Nodes = Annotated[tuple[NonNegativeInt, ...], Field(min_length=2)]
 
 #: Coefficients of all cuts of a certificate, and prices of all leaves.
+#: Tuned: `benchmarks/constants.py`.
 MOST_COEFFICIENTS, MOST_PRICES = 2 * 10**7, 2 * 10**7
 
 

@@ -28,8 +28,9 @@ from gadgetopt.system.data import Data, NonNegativeInt
 from ...instance import BglPartitionInstance
 
 #: Groups of training nodes, and these times the other nodes, of a check.
+#: Tuned: `benchmarks/constants.py`.
 MOST_GROUPS, MOST_PRICED = 200_000, 10**8
-#: Groups whose weights are computed at once.
+#: Groups whose weights are computed at once. Tuned: `benchmarks/constants.py`.
 CHUNK = 2_000
 
 

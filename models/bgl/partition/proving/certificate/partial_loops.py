@@ -10,9 +10,9 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled
 
-#: An odd number that scatters codes over a table.
+#: An odd number that scatters codes over a table. By definition.
 SCATTER = 0x1E3779B97F4A7C15
-#: Stands for a free place of a table; codes are not negative.
+#: Stands for a free place of a table; codes are not negative. By definition.
 FREE = -1
 
 

@@ -25,8 +25,9 @@ from ...instance import BglPartitionInstance
 from .partial_loops import FREE, cheapest_of_two, expand
 
 #: States of all steps together that plain Python goes through, and states of one step.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PLAIN, MOST_STATES = 10_000, 2**22
-#: Bits of a state in the compiled loops.
+#: Bits of a state in the compiled loops. By definition.
 MOST_BITS = 62
 
 Weights = dict[int, int]

@@ -47,10 +47,11 @@ from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt, Rational
 from ...instance import BglPartitionInstance
 
 #: Training nodes, and cells of the table of other nodes, of a check.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TRAINED, MOST_CELLS = 1_000, 10**8
-#: Binary digits of g behind the point.
+#: Binary digits of g behind the point. Tuned: `benchmarks/constants.py`.
 GAIN_DIGITS = 32
-#: Whole numbers stay below this.
+#: Whole numbers stay below this. By definition.
 MOST = 2**62
 
 

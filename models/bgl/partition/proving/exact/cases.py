@@ -39,11 +39,14 @@ from ..cut_separation import separate
 from .cut_rounding import rounded
 
 #: A case is cut no more once so many rounds have closed less than this share of its gap.
+#: Tuned: `benchmarks/constants.py`.
 ROOT_ROUNDS, ROOT_SHARE = 10, 0.02
 ROUNDS, SHARE = 4, 0.1
 #: Pairs whose two cases are solved before one is chosen, at the root and deep down.
+#: Tuned: `benchmarks/constants.py`.
 MOST_TRIED, LEAST_TRIED = 8, 3
 #: Cases of a tree; its certificate holds the prices of all leaves.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CASES = 4000
 
 

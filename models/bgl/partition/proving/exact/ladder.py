@@ -51,17 +51,22 @@ from ..terms import terms_of
 from .cases import Cases
 
 #: Partial partitions of the first elimination, and the factor from one to the next.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_STATES, MORE = 2**14, 8
-#: Partitions of the training nodes that are compared one by one.
+#: Partitions of the training nodes that are compared one by one. Tuned: `benchmarks/constants.py`.
 MOST_PLACED = 2**19
 #: Part of the time left that eliminations may use, and cuts after them; the rest is CP-SAT's.
+#: Tuned: `benchmarks/constants.py`.
 ELIMINATION_SHARE, CUT_SHARE = 0.4, 0.8
 #: Part of the time left that prices of groups and the semidefinite program may each use.
+#: Tuned: `benchmarks/constants.py`.
 RELAXATION_SHARE = 0.3
 #: Cuts come before an elimination that would take more than this part of the time left.
+#: Tuned: `benchmarks/constants.py`.
 NEXT_SHARE = 0.25
 #: Proposals for each node in the first annealing, the factor from one to the next, and proposals
 #: for all nodes in the last; the part of the time left that the next one may be expected to take.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_SWEEPS, MORE_SWEEPS, MOST_PROPOSALS, ANNEALING_SHARE = 1_000, 4, 2 * 10**8, 0.5
 
 

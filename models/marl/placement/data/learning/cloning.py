@@ -30,7 +30,7 @@ from .examples import (
     held_out_batches,
 )
 
-#: Stream of random numbers of the first weights, beside those of the rounds.
+#: Stream of random numbers of the first weights, beside those of the rounds. By definition.
 _WEIGHTS = 3 * 10**9
 
 

@@ -47,9 +47,10 @@ from ...proving.exact.price_and_close import price_and_close
 READERS = ("learned", "learned_sampled", "learned_lookahead")
 
 #: Streams of random numbers beside those of the rounds: of examples, of what is held out.
+#: By definition.
 _EXAMPLES, _HELD_OUT = 10**9, 2 * 10**9
 
-#: Loads of the batches, as shares of the GPUs.
+#: Loads of the batches, as shares of the GPUs. Tuned: `benchmarks/constants.py`.
 LOADS = (0.6, 0.8, 1.0)
 TYPES = 4
 

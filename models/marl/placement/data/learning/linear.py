@@ -29,7 +29,7 @@ from .examples import (
     held_out_batches,
 )
 
-#: Weight of the squared weights in the loss.
+#: Weight of the squared weights in the loss. Tuned: `benchmarks/constants.py`.
 _RIDGE = 1e-4
 
 

@@ -44,12 +44,15 @@ from ..content_search import (
 from ..divisions import Divisions
 
 #: Contents that enter the program at a time, and states of the search for them.
+#: Tuned: `benchmarks/constants.py`.
 NEW, BEAM = 150, 1500
-#: States that exact pricing may keep at a time.
+#: States that exact pricing may keep at a time. Tuned: `benchmarks/constants.py`.
 MOST_STATES = 3_000_000
 #: Relative tolerance of reduced costs, of the mean cost of a task.
+#: Tuned: `benchmarks/constants.py`.
 TOLERANCE = 1e-7
 #: Distance from a whole number up to which a solver's value is one.
+#: Tuned: `benchmarks/constants.py`.
 WHOLE = 1e-6
 
 

@@ -40,6 +40,7 @@ from .prices import Price, numbers_of, priced
 
 #: Prices this near to a fraction with a denominator of at most `SIMPLE` become it; others are
 #: rounded to `DIGITS` digits. Any prices prove a bound, if not the same.
+#: Tuned: `benchmarks/constants.py`.
 SIMPLE, NEAR, DIGITS = 10**4, Fraction(1, 10**9), 12
 
 

@@ -36,8 +36,9 @@ from ...instance import PlacementInstance
 from .prices import Price, numbers_of, pays, priced
 
 #: Steps of the enumeration, a few microseconds each, and contents that a program may have.
+#: Tuned: `benchmarks/constants.py`.
 MOST_STEPS, MOST_CONTENTS = 3_000_000, 20_000
-#: Steps after which the time is looked at.
+#: Steps after which the time is looked at. Tuned: `benchmarks/constants.py`.
 CHECKED = 10_000
 
 

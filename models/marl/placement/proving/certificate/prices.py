@@ -28,8 +28,9 @@ from ....subproblems.cluster import (
 )
 
 #: Profiles that are tried, cells of a table, and entries that all tables may have together.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PROFILES, MOST_CELLS, MOST_STEPS = 300_000, 2**22, 10**10
-#: Binary digits of sums, and of the numbers below which a common unit is kept.
+#: Binary digits of sums, and of the numbers below which a common unit is kept. By definition.
 _BITS = 60
 _NEVER = -(2**62)
 

@@ -35,11 +35,11 @@ from ...subproblems.terms import Terms
 from ..content_search import Contents
 from ..divisions import Divisions
 
-#: Columns that enter a node's program at a time.
+#: Columns that enter a node's program at a time. Tuned: `benchmarks/constants.py`.
 NEW = 200
-#: Columns of a closing program that decides a node.
+#: Columns of a closing program that decides a node. Tuned: `benchmarks/constants.py`.
 LEAF_COLUMNS = 500
-#: Relative tolerance of bounds and reduced costs.
+#: Relative tolerance of bounds and reduced costs. Tuned: `benchmarks/constants.py`.
 TOLERANCE = 1e-7
 
 Columns = list[tuple[int, Contents]]

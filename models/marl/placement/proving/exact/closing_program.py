@@ -49,7 +49,7 @@ from ...subproblems.terms import Terms
 from ..content_search import Contents
 from ..divisions import Divisions
 
-#: Digits to which slowdowns are compared.
+#: Digits to which slowdowns are compared. Tuned: `benchmarks/constants.py`.
 DIGITS = 10
 
 

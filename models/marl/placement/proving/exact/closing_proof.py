@@ -29,6 +29,7 @@ from ..certificate.closing import closing
 from ..certificate.prices import Price
 
 #: Seconds for the first tree, and how many times as much the next one has.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_S, GROWTH = 0.5, 4.0
 
 

@@ -65,19 +65,24 @@ from .closing_proof import (
 )
 
 #: First guess of the gap, of the relaxation's value; and how much larger the next one is.
+#: Tuned: `benchmarks/constants.py`.
 FIRST_GAP, GROWTH = 3e-5, 3.0
 #: Columns of an integer program before which a placement is searched; those of one that is tried
 #: to its end, those of one that is tried else; and columns of a tree.
+#: Tuned: `benchmarks/constants.py`.
 MANY_COLUMNS, MOST_COLUMNS, SOME_COLUMNS, TREE_COLUMNS = 3_000, 25_000, 3_000, 250_000
 #: Columns for each second left: HiGHS's presolve of more does not look at the time.
+#: Tuned: `benchmarks/constants.py`.
 COLUMNS_PER_S = 3_000
-#: Part of the time that the relaxation may take.
+#: Part of the time that the relaxation may take. Tuned: `benchmarks/constants.py`.
 RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
+#: Tuned: `benchmarks/constants.py`.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
 #: Seconds that a proof may take, or the part of the search's time if that is more.
+#: Tuned: `benchmarks/constants.py`.
 PROVE_S, PROVE_PART = 15.0, 0.5
-#: Part of a guess that is allowed for rounding.
+#: Part of a guess that is allowed for rounding. Tuned: `benchmarks/constants.py`.
 SLACK = 1e-7
 
 Columns = list[tuple[int, Contents]]

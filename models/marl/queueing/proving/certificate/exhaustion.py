@@ -41,7 +41,7 @@ from .slot_ways import (
 )
 
 #: States that a search may visit, and steps of filling slots, a fifth of a millisecond and some
-#: microseconds each; jobs and slots in a row that it may have.
+#: microseconds each; jobs and slots in a row that it may have. Tuned: `benchmarks/constants.py`.
 MOST_STATES, MOST_STEPS, MOST_JOBS, MOST_DEPTH = 100_000, 2_000_000, 60, 200
 
 

@@ -23,6 +23,7 @@ Tasks = tuple[tuple[int, int], ...]
 Placement = tuple[tuple[int, Tasks], ...]
 
 #: Steps after which the time is looked at, and rows that are compared in one.
+#: Tuned: `benchmarks/constants.py`.
 CHECKED, COMPARED = 10_000, 100
 
 

@@ -44,6 +44,7 @@ from ..certificate.exhaustion import PlanSearch
 from ..certificate.slot_ways import TooManyStatesError
 
 #: Parts of the time left that the searches for a plan may take, and that all plans may.
+#: Tuned: `benchmarks/constants.py`.
 _SEARCH_PART, _PLANS_PART = 0.2, 0.7
 
 _CERTIFICATES = (

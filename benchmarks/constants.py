@@ -1,0 +1,368 @@
+"""What half and twice the value of every tuned constant would do, on small instances.
+
+No study changes a constant of the library's own modules.
+
+A constant is tuned if the comment about it says so and names this script; the others are numbers of
+a paper, a format or mathematics, limits of memory, which follow from one budget
+(`gadgetopt/numbers/memory.py`), or tuned by a script of their own.
+
+First all methods of a system run on its quickstart instance, and its default methods on one more
+instance of the preset `quickstart`; each run tells which constants it reads. Then, for every tuned
+constant, two of the runs that read it, other methods first, are done again with half and with twice
+its value. Value, bound, status and voucher count as changed where they differ from those of two
+usual runs by more than these differ, processor time where it is 1.5 times as long or as short and
+differs by 0.05 s. Runs take at most two seconds of the processor, and mostly less than a third of a
+second: larger instances may show effects that these do not.
+
+Runs are kept in a file of JSON lines, so an interrupted campaign goes on where it was.
+
+Run `python benchmarks/constants.py [SYSTEM ...] [--store constants.jsonl] [--report]
+[--page docs/measurements/constants.md]`. Without systems, all are run, and then the toolkit's
+constants are varied; `--report` runs nothing and writes the tables of what is in the store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+
+from constants_read import ROOT, Constant, Reading, all_constants, sources, value_of
+from constants_runs import Outcome, import_all, run, scaled
+
+SCRIPT = "benchmarks/constants.py"
+
+#: Seconds of the processor that the first and the second run of a constant may take.
+RUNS_S = (0.3, 0.1)
+
+#: How much longer or shorter a run must be, as a factor and in seconds, to be told.
+FACTOR, LEAST_S = 1.5, 0.05
+
+FACTORS = ("half", "twice")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A method on an instance."""
+
+    system: str
+    instance: str
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.method} on {self.instance}"
+
+
+@dataclass
+class Store:
+    """Runs that were done, in a file of JSON lines.
+
+    Attributes
+    ----------
+    usual : dict
+        Outcomes of runs without a change, in the order in which they were done.
+    varied : dict
+        Outcomes with another value, by key and text of the constant, factor and run.
+    """
+
+    path: Path
+    usual: dict[Run, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
+    varied: dict[tuple[str, str, str, Run], Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, row: dict[str, object]) -> None:
+        outcome = dict(row["outcome"])  # type: ignore[call-overload]
+        made = Outcome(**{**outcome, "reads": tuple(outcome["reads"])})
+        which = Run(*row["run"])  # type: ignore[misc]
+        if "key" in row:
+            self.varied[str(row["key"]), str(row["text"]), str(row["factor"]), which] = made
+        else:
+            self.usual[which].append(made)
+
+    def add(self, which: Run, outcome: Outcome, **more: str) -> None:
+        """Keep the outcome of a run."""
+        told = asdict(outcome)
+        if more:
+            told["reads"] = ()
+        row = {"run": [which.system, which.instance, which.method], **more, "outcome": told}
+        with self.path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        self._take(row)
+
+    def runs_of(self, key: str) -> list[Run]:
+        """Return the runs with which a constant is tried: at most two that read it.
+
+        The longest that is short enough, and the longest of another method.
+        """
+        found = [
+            (usual[0].seconds, str(run), run)
+            for run, usual in self.usual.items()
+            if key in usual[0].reads and usual[0].status not in ("ended", "error")
+        ]
+        chosen: list[Run] = []
+        for most_s in RUNS_S:
+            left = [x for x in found if x[2].method not in {run.method for run in chosen}]
+            short = [x for x in left if x[0] <= most_s]
+            if short or (left and not chosen):
+                chosen.append(max(short)[2] if short else min(left)[2])
+        return chosen
+
+
+# -- the campaign ----------------------------------------------------------------------------------
+
+
+def usual_runs(system: str, folder: Path) -> Iterator[tuple[Run, Path]]:
+    """Yield the runs of a system without a change, each with the file of its instance."""
+    from gadgetopt.system.generation import Series, write_series
+    from gadgetopt.system.methods import methods
+    from gadgetopt.system.registry import problem
+
+    declared = problem(system)
+    first = ROOT / "instances" / "quickstart" / f"{system}.json"
+    for method in methods(declared):
+        yield Run(system, first.stem, method.name), first
+    series = Series(system=system, preset="quickstart", seed=1, count=1)
+    for path in write_series(series, folder / system):
+        for name in declared.default_methods:
+            yield Run(system, path.stem, name), path
+
+
+@dataclass
+class Campaign:
+    """Runs of systems, and of their constants with other values."""
+
+    store: Store
+    reading: Reading
+
+    def usual(self, system: str) -> None:
+        """Do the runs of a system without a change."""
+        for which, path in usual_runs(system, self.folder):
+            if which not in self.store.usual:
+                self.store.add(which, run(str(path), which.method, self.reading))
+
+    @property
+    def folder(self) -> Path:
+        """Where drawn instances are."""
+        return self.store.path.with_suffix("")
+
+    def path(self, which: Run) -> str:
+        """Return the file of a run's instance."""
+        drawn = self.folder / which.system / f"{which.instance}.json"
+        known = ROOT / "instances" / "quickstart" / f"{which.instance}.json"
+        return str(drawn if drawn.exists() else known)
+
+    def vary(self, constant: Constant) -> None:
+        """Run what reads a constant with half and twice its value."""
+        value = value_of(constant.text)
+        for which in self.store.runs_of(constant.key):
+            path = self.path(which)
+            if len(self.store.usual[which]) < 2:
+                self.store.add(which, run(path, which.method, self.reading))
+            for factor in FACTORS:
+                other = scaled(value, 2, half=factor == "half")
+                row = {"key": constant.key, "text": constant.text, "factor": factor}
+                if other != value and (*row.values(), which) not in self.store.varied:
+                    made = run(path, which.method, self.reading, constant, other)
+                    self.store.add(which, made, **row)
+
+
+def campaign(store: Store, wanted: Sequence[str]) -> None:
+    """Do what is missing of the campaign."""
+    reading = Reading(sources())
+    import_all(reading, ROOT)
+    from gadgetopt.system.registry import problem_names, problems
+
+    doing = Campaign(store, reading)
+    tuned = [c for c in all_constants() if c.kind == SCRIPT]
+    folders = {p.name: p.package.removeprefix("gadgetopt.").replace(".", "/") for p in problems()}
+    for system in wanted or problem_names():
+        doing.usual(system)
+        for constant in tuned:
+            family = folders[system].split("/")[1]
+            if constant.file.startswith(f"models/{family}/"):
+                doing.vary(constant)
+        print(system, flush=True)
+    for constant in tuned if not wanted else ():
+        doing.vary(constant)
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def number(text: str | None) -> float | None:
+    """Return a number that was kept as text."""
+    return None if text is None else float(value_of(f"Fraction('{text}')"))
+
+
+def moved(name: str, usual: Sequence[str | None], now: str | None) -> str:
+    """Return what is to be said of a value or a bound, nothing where it is as usual."""
+    if now in usual:
+        return ""
+    before = [number(x) for x in usual]
+    after = number(now)
+    if after is None or None in before:
+        return f"{name} {shown(usual[0])} → {shown(now)}"
+    known = [x for x in before if x is not None]
+    noise = max(known) - min(known) + 1e-9 * max(map(abs, [*known, after]))
+    if min(known) - noise <= after <= max(known) + noise:
+        return ""
+    return f"{name} {shown(usual[0])} → {shown(now)}"
+
+
+def shown(text: str | None) -> str:
+    """Return a number with six digits."""
+    return "none" if text is None else f"{number(text):.6g}"
+
+
+def changes(usual: Sequence[Outcome], now: Outcome, *, timed: bool) -> list[str]:
+    """Return what another value changed."""
+    if now.status.startswith("not varied"):
+        return [now.status]
+    if now.status != usual[0].status and now.status not in {x.status for x in usual}:
+        said = "takes over 2 s" if now.status == "ended" else now.status.replace("_", " ")
+        return [f"{usual[0].status.replace('_', ' ')} → {said}"]
+    told = [
+        moved("value", [x.value for x in usual], now.value),
+        moved("bound", [x.bound for x in usual], now.bound),
+    ]
+    if now.voucher not in {x.voucher for x in usual} and now.bound is not None:
+        told.append(f"voucher {usual[0].voucher or 'none'} → {now.voucher or 'none'}")
+    times = [x.seconds for x in usual]
+    longer = now.seconds > FACTOR * max(times) and now.seconds - max(times) > LEAST_S
+    shorter = now.seconds * FACTOR < min(times) and min(times) - now.seconds > LEAST_S
+    if timed and (longer or shorter):
+        told.append(f"time × {now.seconds / (sum(times) / len(times)):.2g}")
+    return [x for x in told if x]
+
+
+def cell(store: Store, constant: Constant, factor: str, runs: Sequence[Run], timed: bool) -> str:
+    """Return what the table says of half or twice a value."""
+    if scaled(value_of(constant.text), 2, half=factor == "half") == value_of(constant.text):
+        return "the same"
+    told: dict[str, list[str]] = defaultdict(list)
+    for which in runs:
+        made = store.varied.get((constant.key, constant.text, factor, which))
+        if made is None:
+            return "not yet measured"
+        for change in changes(store.usual[which], made, timed=timed):
+            told[change].append(which.method)
+    alike = [f"{change} ({', '.join(dict.fromkeys(by))})" for change, by in told.items()]
+    return "; ".join(alike) or "no effect"
+
+
+def rows(store: Store, constants: Iterable[Constant], reading: Reading) -> Iterator[list[str]]:
+    """Yield the rows of a table."""
+    from gadgetopt.system.registry import problems
+
+    run_of = {which.system for which in store.usual}
+    for constant in constants:
+        runs = store.runs_of(constant.key)
+        family = constant.file.split("/")[1]
+        readers = {
+            p.name
+            for p in problems()
+            if constant.file.startswith("gadgetopt/") or p.package.split(".")[2] == family
+        }
+        held = constant.key in reading.loops
+        name = f"`{constant.file.rpartition('/')[2]}` `{constant.name}`"
+        start = [name, f"`{constant.text}`"]
+        if not runs:
+            yield [
+                *start,
+                "not read on these instances" if readers <= run_of else "not yet measured",
+                "",
+                "",
+            ]
+            continue
+        cells = [cell(store, constant, factor, runs, not held) for factor in FACTORS]
+        yield [*start, *cells, ", ".join(map(str, runs)) + (" (times not compared)" * held)]
+
+
+def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    body = [f"| {' | '.join(x.replace('|', '/') for x in row)} |" for row in lines]
+    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *body])
+
+
+def place_of(constant: Constant) -> str:
+    """Return the part of the library under which a constant is listed."""
+    parts = constant.file.split("/")
+    return "/".join(parts[: 3 if parts[1] in ("pieces", "adsp", "bgl", "marl") else 2])
+
+
+def report(store: Store) -> dict[str, str]:
+    """Return the parts of the page."""
+    found, reading = all_constants(), Reading(sources())
+    tuned = [c for c in found if c.kind == SCRIPT]
+    columns = ("constant", "value", "half", "twice", "runs")
+    groups: dict[str, list[Constant]] = defaultdict(list)
+    for constant in tuned:
+        groups[place_of(constant)].append(constant)
+    tables, count = [], Counter[str]()
+    for place, constants in groups.items():
+        lines = list(rows(store, constants, reading))
+        count.update(map(outcome_of, lines))
+        system = f" {place.split('/', 1)[1].replace('/', '_')}" if place[0] == "m" else ""
+        again = f"`python {SCRIPT}{system}`"
+        tables.append(f"### {place}\n\n{again}\n\n{table(columns, lines)}")
+    import gadgetopt
+
+    kinds = Counter(c.kind or "no kind" for c in found)
+    said = ", ".join(f"{n} {kind}" for kind, n in sorted(count.items()))
+    own = ", ".join(f"{n} by `{k}`" for k, n in kinds.items() if k.startswith("bench"))
+    return {
+        "summary": f"Written on {date.today().isoformat()} with version {gadgetopt.__version__}: "
+        f"{len(found)} numeric constants, {kinds['definition']} by definition; tuned: {own}. "
+        f"Of those of this page: {said}.",
+        "tables": "\n\n".join(tables),
+    }
+
+
+def outcome_of(row: Sequence[str]) -> str:
+    """Return under what a row is counted."""
+    if row[2].startswith("not"):
+        return row[2].split(" (")[0].split(":")[0]
+    cells = {x for x in row[2:4] if x not in ("no effect", "the same")}
+    if "not yet measured" in cells:
+        return "not yet measured"
+    return "with an effect" if cells else "without one"
+
+
+def write_page(page: Path, parts: dict[str, str]) -> None:
+    """Put every part between the comments of the page that name it."""
+    text = page.read_text()
+    for name, part in parts.items():
+        marks = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
+        text = marks.sub(lambda m, part=part: f"{m[1]}\n{part}\n{m[2]}", text)
+    page.write_text(text)
+
+
+def main() -> None:
+    """Do the runs that are missing; write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("wanted", nargs="*", metavar="SYSTEM")
+    parser.add_argument("--store", type=Path, default=Path("constants.jsonl"))
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    store = Store(given.store)
+    if not given.report:
+        campaign(store, given.wanted)
+    parts = report(store)
+    if given.page:
+        write_page(given.page, parts)
+    else:
+        print(*parts.values(), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
