@@ -4,13 +4,13 @@ No study measures from outside how long its runs keep their caller waiting.
 
 A triple is a system, one of its presets up to the size of its paper, a method that is made for the
 instance, and a time limit of half a second to eight. All are drawn at random from a seed. Each is
-done twice: as by the command `solve`, in a process of its own that is watched, and as by
-`gadgetopt.solve` in Python, where a method has to heed its limit by itself.
+done three times: as by the command `solve`, in a process of its own that is watched, as by
+`gadgetopt.solve` in Python, where a method has to heed its limit by itself, and by `compare`.
 
 A run is late if its call returns more than the grace period and one second after the limit, by the
 clock on the wall. Compiling of inner loops does not count, the start of a process does for `solve`
-and not for Python. Where the processor time of a late run, start included, is within the same
-bounds, another process had the core, which the last column says.
+and `compare` and not for Python. Where the processor time of a late run, start included, is within
+the same bounds, another process had the core, which the last column says.
 
 Beside what is late, the table counts the runs that had to be stopped, which lose their solutions,
 and those with an open gap and no limit named.
@@ -36,7 +36,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gadgetopt.numbers.compiling import compiling_s, listening
+from gadgetopt.runs.comparison import compare
 from gadgetopt.runs.engine.once import Once
+from gadgetopt.runs.progress import Watch
 from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.files import Document, read_instance, write
 from gadgetopt.system.generation import Series, documents_of
@@ -56,7 +58,9 @@ LATE_S = 1.0
 #: Seconds after which a run in Python is killed from here.
 LONGEST_S = 300.0
 
-Way = Literal["solve", "python"]
+Way = Literal["solve", "python", "compare"]
+
+WAYS: tuple[Way, ...] = ("solve", "python", "compare")
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,22 @@ def by_python(triple: Triple, path: Path) -> Run:
     return Run(**json.loads(done.stdout.strip().split("\n")[-1]))
 
 
+def by_compare(triple: Triple, path: Path) -> Run:
+    """Do a run as `compare` does, in a process that its client has started and watches."""
+    watch, before, begin = Watch(), processor_s(), time.perf_counter()
+    [entry] = compare(
+        [path],
+        [triple.method],
+        limits=Limits(time_s=triple.time_s),
+        first_seed=triple.seed,
+        workers=1,
+        details=False,
+        watch=watch,
+    )
+    wall_s = time.perf_counter() - begin - watch.compiling_s
+    return Run.of(entry.result, wall_s, processor_s() - before)
+
+
 def one(triple: Triple, path: Path) -> None:
     """Do a run here and print what became of it."""
     instance = read_instance(path)
@@ -190,7 +210,7 @@ def line(way: Way, triple: Triple, run: Run) -> str:
     told = ", ".join(filter(None, marks))
     seconds = f"{run.wall_s:7.1f} {run.processor_s:7.1f} {run.judge_s:6.1f}"
     what = f"{run.status} {run.limit_hit or ''} {run.reason or ''}"[:90]
-    return f"{way:6} {triple!s:70} {seconds}  {told:8} {what}"
+    return f"{way:7} {triple!s:70} {seconds}  {told:8} {what}"
 
 
 def main() -> int:
@@ -206,22 +226,23 @@ def main() -> int:
     if given.one:
         one(Triple(**json.loads(given.one)), given.file)
         return 0
-    print(f"{'way':6} {'instance, method, limit':70} {'wall':>7} {'cpu':>7} {'judge':>6}")
+    print(f"{'way':7} {'instance, method, limit':70} {'wall':>7} {'cpu':>7} {'judge':>6}")
     runs: list[tuple[Way, Triple, Run]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "instance.json"
         triples = drawn(random.Random(given.seed), given.only, hard=given.hard)
-        while len(runs) < 2 * given.count:
+        while len(runs) < len(WAYS) * given.count:
             triple = next(triples)
             instance = triple.instance
             watched = by_solve(triple, instance)
             if watched.status == "not_applicable":
                 continue
             write(instance, path)
-            for way, run in (("solve", watched), ("python", by_python(triple, path))):
+            done = (watched, by_python(triple, path), by_compare(triple, path))
+            for way, run in zip(WAYS, done, strict=True):
                 runs.append((way, triple, run))
                 print(line(way, triple, run), flush=True)
-    for way in ("solve", "python"):
+    for way in WAYS:
         mine = [(triple, run) for how, triple, run in runs if how == way]
         late = [run for triple, run in mine if late_s(triple, run.wall_s) > 0]
         load = sum(late_s(t, r.processor_s) <= 0 < late_s(t, r.wall_s) for t, r in mine)
