@@ -20,22 +20,16 @@ Run `python benchmarks/pipeline_profiles.py [spp dapple] [--time-limit 60] [--on
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import resource
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from one_process import Run, apart
 
-from gadgetopt.numbers.compiling import compiling_s
 from gadgetopt.system.files import Document
-from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem
-from gadgetopt.system.result import Limits, Result, Status
-from gadgetopt.trust.run import attempt, conclude, warm_up
+from gadgetopt.system.result import Status
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -90,54 +84,6 @@ class Case:
         return Document(declared, "instance", self.name, instance)
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a row tells of one method's run."""
-
-    value: float | None
-    bound: float | None
-    gap: float | None
-    voucher: str
-    status: str
-    search_s: float
-    judging_s: float
-    memory_mb: float
-
-
-def run(case: Case, method: str, time_s: float) -> Run:
-    """Run one method, in a process of its own."""
-    time.perf_counter = time.process_time
-    document = case.document()
-    call, limits = find_method(document.problem, method), Limits(time_s=time_s)
-    warm_up(document.problem, call.method)
-    before, compiling = time.process_time(), compiling_s()
-    made = attempt(document, call, limits, 0)
-    between, then = time.process_time(), compiling_s()
-    result = conclude(document, call, limits, 0, made)
-    after, last = time.process_time(), compiling_s()
-    search_s, judging_s = between - before - (then - compiling), after - between - (last - then)
-    return _row(result, search_s, judging_s)
-
-
-def _row(result: Result, search_s: float, judging_s: float) -> Run:
-    return Run(
-        value=None if result.objective is None else float(result.objective),
-        bound=None if result.bound is None else float(result.bound),
-        gap=result.gap,
-        voucher=str(result.bound_voucher or ""),
-        status=str(result.status),
-        search_s=search_s,
-        judging_s=judging_s,
-        memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
-    )
-
-
-def apart(case: Case, method: str, time_s: float) -> Run:
-    """Run one method in a new process."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(run, case, method, time_s).result()
-
-
 def cases(data: Path, systems: Sequence[str], only: str) -> Iterator[Case]:
     """Yield all profiles that are there, on all clusters."""
     paths = [
@@ -164,7 +110,7 @@ def table(
     gaps: list[float] = []
     for case in cases(data, systems, only):
         default, own, plain = METHODS[case.system]
-        found = apart(case, default, time_s)
+        found = apart(case.document, default, time_s)
         gaps.append(1.0 if found.gap is None else found.gap)
         cells = [
             case.system,
@@ -177,8 +123,8 @@ def table(
             f"{found.search_s:.1f}",
             f"{found.judging_s:.1f}",
             f"{found.memory_mb:.0f}",
-            _ratio(apart(case, own, time_s), found) if others else "",
-            _ratio(apart(case, plain, time_s), found) if others and case.small else "",
+            _ratio(apart(case.document, own, time_s), found) if others else "",
+            _ratio(apart(case.document, plain, time_s), found) if others and case.small else "",
         ]
         yield f"| {' | '.join(cells)} |"
     closed = sum(gap <= 1e-9 for gap in gaps)
