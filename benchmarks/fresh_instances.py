@@ -141,9 +141,9 @@ def told(run: Run) -> list[str]:
     return [*numbers, f"{run.status} {run.voucher}".strip(), gap, f"{run.seconds:.2f}"]
 
 
-def losses_of(mine: Run, theirs: Run, sense: str) -> tuple[str, ...]:
+def losses_of(mine: Run, theirs: Run) -> tuple[str, ...]:
     """Return in what a plain solver's run is the better one."""
-    sign = -1.0 if sense == "max" else 1.0
+    sign = -1.0 if mine.sense == "max" else 1.0
 
     def ahead(ours: float | None, other: float | None, towards: float) -> bool:
         if ours is None or other is None:
@@ -162,12 +162,12 @@ def losses_of(mine: Run, theirs: Run, sense: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def best(runs: Mapping[str, Run], sense: str) -> str:
+def best(runs: Mapping[str, Run]) -> str:
     """Return the method with the best value, then a proof, then the best bound, then the time."""
-    sign = -1.0 if sense == "max" else 1.0
 
     def key(name: str) -> tuple[float, ...]:
         run = runs[name]
+        sign = -1.0 if run.sense == "max" else 1.0
         value = float("inf") if run.value is None else sign * run.value
         bound = float("inf") if run.bound is None else -sign * run.bound
         return value, not run.closed, bound, run.seconds
@@ -192,8 +192,8 @@ def rows(case: Case, limits_s: Sequence[float], done: set[tuple[str, float]]) ->
         if not (mine.closed and mine.seconds <= LATER_S):
             tried = {name: apart(case.document, name, limit_s) for name in plain}
             runs = {n: r for n, r in tried.items() if r.value is not None or r.bound is not None}
-        plain = {name: plain[name] for name in _of_each_backend(runs, plain, declared.sense)}
-        top = best(runs, declared.sense) if runs else ""
+        plain = {name: plain[name] for name in _of_each_backend(runs, plain)}
+        top = best(runs) if runs else ""
         tool = TOOLS.get(case.system)
         last = Row(
             case=case.name,
@@ -203,18 +203,18 @@ def rows(case: Case, limits_s: Sequence[float], done: set[tuple[str, float]]) ->
             plain=top,
             theirs=runs.get(top),
             tool=apart(case.document, tool, limit_s) if tool else None,
-            losses=losses_of(mine, runs[top], declared.sense) if runs else (),
+            losses=losses_of(mine, runs[top]) if runs else (),
         )
         yield last
 
 
-def _of_each_backend(runs: Mapping[str, Run], backends: Mapping[str, str], sense: str) -> list[str]:
+def _of_each_backend(runs: Mapping[str, Run], backends: Mapping[str, str]) -> list[str]:
     """Return the best method of each backend."""
     found = []
     for backend in sorted(set(backends.values())):
         mine = {name: run for name, run in runs.items() if backends[name] == backend}
         if mine:
-            found.append(best(mine, sense))
+            found.append(best(mine))
     return found
 
 

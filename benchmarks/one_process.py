@@ -25,6 +25,7 @@ class Run:
     gap: float | None
     voucher: str
     status: str
+    sense: str
     search_s: float
     judging_s: float
     memory_mb: float
@@ -66,6 +67,7 @@ def _row(result: Result, search_s: float, judging_s: float) -> Run:
         gap=result.gap,
         voucher=str(result.bound_voucher or ""),
         status=str(result.status),
+        sense=result.sense or "min",
         search_s=search_s,
         judging_s=judging_s,
         memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
