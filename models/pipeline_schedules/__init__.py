@@ -5,8 +5,14 @@ Each room declares its own parts. The literature:
 - `instance`, `evaluate`, `features`; `cells`: what devices execute; `program`, `timing`: what waits
   for what, and when
 
+- `formulations`: disjunctive, time-indexed, constraint program; `shop`, `bounding`: an instance as
+  whole numbers, and lower bounds by formulas
+- `baselines`: published schedules
+
 Ours:
 
+- `heuristics`: list schedules by many rules
+- `proving`: certificates, bounds, the search that closes the gap
 - `data`: presets
 """
 
@@ -25,6 +31,6 @@ PROBLEM = Problem(
     ),
     sense="min",
     objective="makespan or period, s",
-    default_method="one_f_one_b",
-    default_methods=("one_f_one_b",),
+    default_method="close_gap",
+    default_methods=("gpipe", "one_f_one_b", "list_schedules", "formulas", "close_gap"),
 )

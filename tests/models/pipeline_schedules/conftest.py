@@ -11,6 +11,10 @@ from gadgetopt.models.pipeline_schedules.instance import (
     PipelineSchedulesInstance,
     PipelineSchedulesSolution,
 )
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits
+from gadgetopt.trust.run import solve
 
 
 @pytest.fixture
@@ -31,6 +35,12 @@ def zero_bubble_of_two() -> PipelineSchedulesSolution:
             ("1F0", "1I0", "1F1", "1I1", "1W0", "1W1"),
         )
     )
+
+
+def solved(instance: PipelineSchedulesInstance, method: str = "close_gap"):
+    """Return the judged result of a method, within a minute."""
+    document = Document(problem("pipeline_schedules"), "instance", "case", instance)
+    return solve(document, method, Limits(time_s=60))
 
 
 def changed(instance: PipelineSchedulesInstance, s: int = 0, **fields) -> PipelineSchedulesInstance:

@@ -1,0 +1,83 @@
+"""The best of many list schedules."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from gadgetopt.search.state import Search
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..evaluate import evaluate
+from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
+from ..shop import Shop, shop_of
+from .list_schedule import ListScheduler, Rule
+
+
+@method(kind="heuristic", reference="this project")
+def list_schedules(instance: PipelineSchedulesInstance, limits: Limits) -> MethodOutcome:
+    """The best of many list schedules, which differ in what a device keeps for later.
+
+    Raises
+    ------
+    ModelRefused
+        If devices may do more than F, I and W.
+    """
+    shop = shop_of(instance)
+    search: Search[PipelineSchedulesSolution] = Search("min", limits)
+    with search.interruptible():
+        try_rules(instance, shop, search)
+    return search.outcome(search.best)
+
+
+def try_rules(
+    instance: PipelineSchedulesInstance, shop: Shop, search: Search[PipelineSchedulesSolution]
+) -> None:
+    """Offer the schedules of all rules to a search, until it is over."""
+    seen: set[PipelineSchedulesSolution] = set()
+    for rule in rules_of(shop):
+        if search.over:
+            return
+        orders = ListScheduler(shop, rule).run()
+        if orders is None:
+            continue
+        solution = PipelineSchedulesSolution.of([[(op,) for op in order] for order in orders])
+        if solution not in seen:
+            seen.add(solution)
+            offer(instance, solution, search)
+
+
+def offer(
+    instance: PipelineSchedulesInstance,
+    solution: PipelineSchedulesSolution,
+    search: Search[PipelineSchedulesSolution],
+) -> None:
+    """Offer a schedule to a search, if it is feasible."""
+    evaluation = evaluate(instance, solution)
+    if evaluation.feasible and evaluation.objective is not None:
+        search.offer(evaluation.objective, solution)
+
+
+def rules_of(shop: Shop) -> Iterator[Rule]:
+    """Yield rules: what a device may have in flight, what it keeps, and how long it waits."""
+    P = len(shop.on_device)
+    chunks = max(map(len, shop.on_device))
+    in_flight: list[tuple[int, ...] | None] = [
+        None,
+        tuple(chunks * (P - d) for d in range(P)),
+        tuple(chunks * (2 * (P - d) - 1) for d in range(P)),
+    ]
+    kept: list[tuple[int, ...] | None] = [
+        None,
+        tuple(range(P)),
+        tuple(2 * d for d in range(P)),
+        (0,) * P,
+    ]
+    longest = max(shop.w)
+    patience: list[tuple[int, ...] | None] = [None, (longest,) * P, (longest // 2,) * P]
+    late_first = (True, False) if chunks > 1 else (True,)
+    for waits, late, first, ahead, keep in itertools.product(
+        patience, late_first, (False, True), in_flight, kept
+    ):
+        yield Rule(ahead, keep, first, waits, late)
