@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -32,17 +33,25 @@ class SlotRelaxation:
 
     Attributes
     ----------
+    problem : SlotProblem
+    largest : tuple of int
+        The largest ring of each job.
     selection : RingSelection
     value : float
         L, the optimum of the augmented program.
     decomposition : Decomposition
-    factors : OverloadFactors
     """
 
+    problem: SlotProblem
+    largest: tuple[int, ...]
     selection: RingSelection
     value: float
     decomposition: Decomposition
-    factors: OverloadFactors
+
+    @cached_property
+    def factors(self) -> OverloadFactors:
+        """The theorem's factors, found when asked for: they look at every job on every server."""
+        return overload_factors(self.problem, self.largest)
 
 
 def relax(
@@ -84,20 +93,21 @@ def relax(
         for x, k in zip(problem.jobs, selection.sizes, strict=True)
     ]
     largest = tuple(max(of_job, default=0) for of_job in sizes)
-    factors = overload_factors(problem, largest)
+
+    def relaxation(value: float, decomposition: Decomposition) -> SlotRelaxation:
+        return SlotRelaxation(problem, largest, selection, value, decomposition)
+
     if not any(largest):
-        return SlotRelaxation(selection, 0.0, Decomposition(((),) * len(sizes), 0.0), factors)
+        return relaxation(0.0, Decomposition(((),) * len(sizes), 0.0))
     if program == "closed_form" and has_closed_form(problem):
-        value, decomposition = augmented_optimum(problem, sizes)
-        return SlotRelaxation(selection, value, decomposition, factors)
+        return relaxation(*augmented_optimum(problem, sizes))
     lp = augmented_lp(problem, sizes, leave_out=leave_out)
     solved = solve_form(lp.form, clock.limits())
     if solved.values is None or solved.objective is None:
         if solved.limit_hit:
             raise TimeoutError("the augmented program took longer than the time limit")
         raise SolverError(f"the augmented program ended as {solved.status}")
-    decomposition = decompose(problem, lp, solved.values)
-    return SlotRelaxation(selection, float(solved.objective), decomposition, factors)
+    return relaxation(float(solved.objective), decompose(problem, lp, solved.values))
 
 
 def algorithm_2(

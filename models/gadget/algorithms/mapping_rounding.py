@@ -17,12 +17,7 @@ from gadgetopt.pieces.rounding import choose_at_random
 
 from ..subproblems.decomposition import WeightedMapping
 from ..subproblems.graph_placement import empty_room, find_place
-from ..subproblems.loads import (
-    Loads,
-    loads_of,
-    no_loads,
-    overloads,
-)
+from ..subproblems.loads import MappingLoads, mapping_loads, no_loads, overloads
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
 
@@ -77,7 +72,7 @@ def draw(
             if k < 0:
                 continue
             mapping = weighted[j][k].mapping
-            total.add(loads[j][k])
+            total.put(loads[j][k])
             value += float(problem.jobs[j].gain[mapping.size])
             drawn.append(mapping)
         samples.append(Sample(tuple(drawn), value, *overloads(terms, total)))
@@ -130,11 +125,11 @@ def violation_free(
                 j, k = open_jobs[position], choice[position]
                 if k < 0:
                     continue
-                used.add(loads[j][k])
-                if used.fit(terms):
+                used.put(loads[j][k])
+                if used.fit(terms, loads[j][k]):
                     kept[j] = weighted[j][k].mapping
                 else:
-                    used.add(loads[j][k], -1)
+                    used.put(loads[j][k], -1)
         value = sum(float(problem.jobs[j].gain[m.size]) for j, m in kept.items())
         if value > best_value:
             best_value, best = value, [kept[j] for j in sorted(kept)]
@@ -166,10 +161,10 @@ def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
     return out
 
 
-def all_loads(problem: SlotProblem, weighted: Weighted) -> list[list[Loads]]:
+def all_loads(problem: SlotProblem, weighted: Weighted) -> list[list[MappingLoads]]:
     """Return the loads of every mapping of every job."""
     terms: Terms = problem.terms
     return [
-        [loads_of(terms, x.job, y.mapping) for y in of_job]
+        [mapping_loads(terms, x.job, y.mapping) for y in of_job]
         for x, of_job in zip(problem.jobs, weighted, strict=True)
     ]

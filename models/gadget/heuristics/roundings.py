@@ -17,9 +17,10 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.lp_rs_mde import Program, algorithm_2, relax
-from ..algorithms.mapping_rounding import Weighted, all_loads, draw, fill, violation_free
+from ..algorithms.mapping_rounding import Weighted, draw, fill, violation_free
 from ..algorithms.temporal_greedy import slot_by_slot
 from ..instance import GadgetInstance
+from ..subproblems.loads import loads_of
 from ..subproblems.slot_problem import Mapping, SlotProblem
 
 Rounding = Literal["vanilla", "min_load", "max_profit", "violation_free", "knapsack", "fill"]
@@ -114,7 +115,6 @@ def rounded_slot(
 
 def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> list[Mapping]:
     """Choose at most one mapping per job by a multidimensional knapsack over all capacities."""
-    loads = all_loads(problem, weighted)
     listed = [(j, k) for j, of_job in enumerate(weighted) for k in range(len(of_job))]
     worth = np.array([problem.jobs[j].gain[weighted[j][k].mapping.size] for j, k in listed])
     useful = np.flatnonzero(worth > 0)
@@ -122,8 +122,9 @@ def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> lis
         return []
     listed = [listed[c] for c in useful.tolist()]
     numbers = {j: n for n, j in enumerate(sorted({j for j, _ in listed}))}
-    rows = [np.r_[loads[j][k].server.ravel(), loads[j][k].link] for j, k in listed]
     terms = problem.terms
+    loads = [loads_of(terms, problem.jobs[j].job, weighted[j][k].mapping) for j, k in listed]
+    rows = [np.r_[x.server.ravel(), x.link] for x in loads]
     knapsack = Knapsack(
         profit=worth[useful],
         weight=np.array(rows, dtype=float),

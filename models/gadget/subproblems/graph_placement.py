@@ -17,7 +17,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 
 from ..terms import JobTerms, Terms
-from .loads import link_numbers, loads_of
+from .loads import link_numbers, mapping_loads
 from .placement import Room, place
 from .routing import without_loops
 from .slot_problem import Mapping
@@ -45,9 +45,9 @@ class GraphRoom:
 
     def take(self, job: JobTerms, mapping: Mapping, sign: int = 1) -> None:
         """Take the room that a mapping uses; with sign -1 return it."""
-        loads = loads_of(self.terms, job, mapping)
-        self.free -= sign * loads.server
-        self.link -= sign * loads.link
+        loads = mapping_loads(self.terms, job, mapping)
+        self.free[loads.servers] -= sign * loads.units
+        self.link[loads.links] -= sign * loads.mbps
 
     def place(self, job: JobTerms, size: int) -> Mapping | None:
         """Find room for a ring, without taking it."""

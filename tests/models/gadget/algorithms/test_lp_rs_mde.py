@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gadgetopt
+from gadgetopt.models.gadget.algorithms import lp_rs_mde
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import algorithm_2, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import fill, violation_free
 from gadgetopt.models.gadget.algorithms.overload_factors import overload_factors
@@ -129,3 +130,16 @@ def test_roundings_that_keep_capacities_give_solutions(rounding):
         rng = np.random.default_rng(0)
         kept = rounded_slot(problem, Limits(), rng, rounding=rounding, attempts=10)
         assert total_loads(instance.terms, kept).fit(instance.terms)
+
+
+def test_rounding_that_keeps_capacities_never_asks_for_the_factors(monkeypatch):
+    # They look at every job on every server, which was nearly all of the time for many jobs.
+    def asked(*_):
+        raise AssertionError("overload factors were computed")
+
+    monkeypatch.setattr(lp_rs_mde, "overload_factors", asked)
+    instance = tiny(np.random.default_rng(0))
+    problem = slot_problem(instance.terms, instance.horizon_slots, [0] * len(instance.jobs))
+    lp_rs_mde.lp_rs_mde(problem, Limits(), np.random.default_rng(0), attempts=3)
+    with pytest.raises(AssertionError, match="were computed"):
+        algorithm_2(problem, relax(problem, Limits()), 3, np.random.default_rng(0))
