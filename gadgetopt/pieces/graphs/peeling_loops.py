@@ -14,6 +14,9 @@ from gadgetopt.numbers.compiled import compiled
 
 #: A graph: tails, heads, first, incident.
 Arcs = tuple[Ints, Ints, Ints, Ints]
+#: Sets of nodes that limit the rate of a tree: the sets, by how much the demand is exceeded by what
+#: enters each, how often the tree enters it.
+Limited = tuple[Bools, Ints, Ints]
 
 
 @compiled
@@ -22,6 +25,39 @@ def before(arcs: Arcs, capacity: Ints, flow: Ints, a: int, v: int) -> tuple[int,
     if arcs[1][a] == v:
         return arcs[0][a], capacity[a] - flow[a]
     return arcs[1][a], flow[a]
+
+
+@compiled
+def short_flow(arcs: Arcs, capacity: Ints, source: Bools, sink: int, wanted: int) -> int:
+    """Return a flow over paths of one or two arcs, or `wanted` if that is less.
+
+    Most flows that are asked for are this short, and it looks at the arcs of the source and of the
+    sink only.
+    """
+    tails, heads, first, incident = arcs
+    demand = np.zeros(len(source), dtype=np.int64)
+    value = 0
+    for k in range(first[sink], first[sink + 1]):
+        a = incident[k]
+        if heads[a] != sink:
+            continue
+        if source[tails[a]]:
+            value += capacity[a]
+        else:
+            demand[tails[a]] += capacity[a]
+    for u in range(len(source)):
+        if value >= wanted:
+            return wanted
+        if not source[u]:
+            continue
+        for k in range(first[u], first[u + 1]):
+            a = incident[k]
+            v = heads[a]
+            if tails[a] == u and not source[v]:
+                sent = min(capacity[a], demand[v])
+                demand[v] -= sent
+                value += sent
+    return min(value, wanted)
 
 
 @compiled
@@ -37,6 +73,8 @@ def flow_into(
     reached : ndarray of bool, shape (nodes,)
         Set to the source side of a minimum cut if the flow is less than `wanted`.
     """
+    if short_flow(arcs, capacity, source, sink, wanted) == wanted:
+        return wanted
     tails, heads, first, incident = arcs
     n = len(source)
     flow = np.zeros(len(capacity), dtype=np.int64)
@@ -207,6 +245,67 @@ def peel_widest(
 
 
 @compiled
+def most_over(arcs: Arcs, capacity: Ints, limits: Limited, known: int, a: int) -> int:
+    """Return the most that a tree of `grow_exactly` can have with one more arc, for known sets."""
+    u, v = arcs[0][a], arcs[1][a]
+    sets, excess, entered = limits
+    most = capacity[a]
+    for i in range(known):
+        if entered[i] and sets[i, v] and not sets[i, u]:
+            most = min(most, excess[i] // entered[i])
+    return most
+
+
+@compiled
+def wider(capacity: Ints, a: int, b: int) -> bool:
+    """Return True if arc a is taken before arc b, of which -1 is none."""
+    if b < 0 or capacity[a] != capacity[b]:
+        return b < 0 or capacity[a] > capacity[b]
+    return a < b
+
+
+@compiled
+def widest_into(
+    arcs: Arcs, capacity: Ints, usable: Bools, limits: Limited, known: int, rate: int, v: int
+) -> int:
+    """Return the widest arc into v that allows the rate, from nodes that are usable; -1 if none."""
+    tails, heads, first, incident = arcs
+    best = -1
+    for k in range(first[v], first[v + 1]):
+        a = incident[k]
+        if heads[a] != v or not usable[tails[a]] or not wider(capacity, a, best):
+            continue
+        if most_over(arcs, capacity, limits, known, a) >= rate:
+            best = a
+    return best
+
+
+@compiled
+def limit_by(
+    arcs: Arcs,
+    capacity: Ints,
+    demand: int,
+    reached: Bools,
+    tree: Ints,
+    size: int,
+    limits: Limited,
+    i: int,
+) -> None:
+    """Let row i of the sets be the nodes not reached, which limit the rate of a tree."""
+    tails, heads = arcs[0], arcs[1]
+    sets, excess, entered = limits
+    for w in range(len(reached)):
+        sets[i, w] = not reached[w]
+    excess[i], entered[i] = -demand, 0
+    for a in range(len(capacity)):
+        if sets[i, heads[a]] and not sets[i, tails[a]]:
+            excess[i] += capacity[a]
+    for k in range(size):
+        if sets[i, heads[tree[k]]] and not sets[i, tails[tree[k]]]:
+            entered[i] += 1
+
+
+@compiled
 def grow_exactly(
     arcs: Arcs,
     capacity: Ints,
@@ -236,67 +335,82 @@ def grow_exactly(
     enters Q once more than this one to the rate
     :math:`(c(\delta^-(Q)) - d) / |T \cap \delta^-(Q)|`. The rate is lowered only where no arc is
     left at the present one; for the rate 1 there is one (Lovász 1976).
+
+    The widest arc is tried first. It is kept for every node outside: sets only limit more as the
+    tree grows, so an arc is looked for again where the one that is kept has become too narrow.
     """
-    tails, heads, first, _ = arcs
+    tails, heads, first, incident = arcs
     n = len(first) - 1
     left = capacity.copy()
     inside = np.zeros(n, dtype=np.bool_)
-    inside[root] = True
+    usable = np.zeros(n, dtype=np.bool_)
+    inside[root] = usable[root] = True
     source = np.zeros(n, dtype=np.bool_)
     reached = np.zeros(n, dtype=np.bool_)
     source[root] = True
-    excess = np.zeros(len(sets), dtype=np.int64)
-    entered = np.zeros(len(sets), dtype=np.int64)
+    room = len(sets)
+    limits = (sets, np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64))
+    entered = limits[2]
+    unknown = -2
+    widest = np.full(n, unknown, dtype=np.int64)
     known, size = 0, 0
     while size < n - 1:
-        best, wide, lower = -1, 0, 0
-        for a in range(len(capacity)):
-            u, v = tails[a], heads[a]
-            if not inside[u] or inside[v] or capacity[a] == 0 or (u == root and once and size):
+        # 1. The widest arc that allows the rate.
+        best = -1
+        for v in range(n):
+            if inside[v]:
                 continue
-            most = capacity[a]
-            for i in range(known):
-                if entered[i] and sets[i, v] and not sets[i, u]:
-                    most = min(most, excess[i] // entered[i])
-            if most < rate:
-                lower = max(lower, most)
-            elif capacity[a] > wide:
-                best, wide = a, capacity[a]
+            a = widest[v]
+            narrow = a >= 0 and most_over(arcs, capacity, limits, known, a) < rate
+            if a == unknown or narrow:
+                a = widest_into(arcs, capacity, usable, limits, known, rate, v)
+                widest[v] = a
+            if a >= 0 and wider(capacity, a, best):
+                best = a
+        # 2. If there is none, the rate falls to the most that an arc allows.
         if best < 0:
-            if lower == 0:
-                return 0
-            rate = lower
+            rate = 0
             for a in range(len(capacity)):
-                left[a] = capacity[a]
+                if usable[tails[a]] and not inside[heads[a]]:
+                    rate = max(rate, most_over(arcs, capacity, limits, known, a))
+            if rate == 0:
+                return 0
+            left[:] = capacity
             for k in range(size):
                 left[tree[k]] -= rate
+            widest[:] = unknown
             continue
+        # 3. The arc joins the tree if enough still flows to its head.
         u, v = tails[best], heads[best]
         source[u] = True
         enough = flow_into(arcs, left, source, v, demand, reached) >= demand
         source[u] = u == root
-        if enough:
-            left[best] -= rate
-            tree[size] = best
-            size += 1
-            inside[v] = True
-            for i in range(known):
-                if sets[i, v] and not sets[i, u]:
-                    entered[i] += 1
+        if not enough:
+            i = known
+            if known == room:  # forget the first, and what it has limited
+                i = 0
+                widest[:] = unknown
+            else:
+                known += 1
+            limit_by(arcs, capacity, demand, reached, tree, size, limits, i)
             continue
-        i = known
-        if known == len(sets):  # no room: forget the first
-            i = 0
-        else:
-            known += 1
-        excess[i] = -demand
-        entered[i] = 0
-        for w in range(n):
-            sets[i, w] = not reached[w]
-        for a in range(len(capacity)):
-            if sets[i, heads[a]] and not sets[i, tails[a]]:
-                excess[i] += capacity[a]
-        for k in range(size):
-            if sets[i, heads[tree[k]]] and not sets[i, tails[tree[k]]]:
+        left[best] -= rate
+        tree[size] = best
+        size += 1
+        inside[v] = usable[v] = True
+        for i in range(known):
+            if sets[i, v] and not sets[i, u]:
                 entered[i] += 1
+        if size == 1 and once:  # no other arc of the root
+            usable[root] = False
+            widest[:] = unknown
+        # 4. Arcs of the new node may be wider than those that are kept.
+        for k in range(first[v], first[v + 1]):
+            a = incident[k]
+            w = heads[a]
+            if tails[a] != v or inside[w] or widest[w] == unknown:
+                continue
+            allowed = most_over(arcs, capacity, limits, known, a) >= rate
+            if allowed and wider(capacity, a, widest[w]):
+                widest[w] = a
     return rate
