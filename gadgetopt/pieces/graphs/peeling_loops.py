@@ -249,7 +249,7 @@ def most_over(arcs: Arcs, capacity: Ints, limits: Limited, known: int, a: int) -
     """Return the most that a tree of `grow_exactly` can have with one more arc, for known sets."""
     u, v = arcs[0][a], arcs[1][a]
     sets, excess, entered = limits
-    most = capacity[a]
+    most: int = capacity[a]
     for i in range(known):
         if entered[i] and sets[i, v] and not sets[i, u]:
             most = min(most, excess[i] // entered[i])
@@ -259,9 +259,10 @@ def most_over(arcs: Arcs, capacity: Ints, limits: Limited, known: int, a: int) -
 @compiled
 def wider(capacity: Ints, a: int, b: int) -> bool:
     """Return True if arc a is taken before arc b, of which -1 is none."""
-    if b < 0 or capacity[a] != capacity[b]:
-        return b < 0 or capacity[a] > capacity[b]
-    return a < b
+    if b < 0:
+        return True
+    one, other = int(capacity[a]), int(capacity[b])
+    return one > other or (one == other and a < b)
 
 
 @compiled
