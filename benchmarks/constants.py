@@ -6,13 +6,12 @@ A constant is tuned if the comment about it says so and names this script; the o
 a paper, a format or mathematics, limits of memory, which follow from one budget
 (`gadgetopt/numbers/memory.py`), or tuned by a script of their own.
 
-First all methods of a system run on its quickstart instance, and its default methods on one more
-instance of the preset `quickstart`; each run tells which constants it reads. Then, for every tuned
-constant, two of the runs that read it, other methods first, are done again with half and with twice
-its value. Value, bound, status and voucher count as changed where they differ from those of two
-usual runs by more than these differ, processor time where it is 1.5 times as long or as short and
-differs by 0.05 s. Runs take at most two seconds of the processor, and mostly less than a third of a
-second: larger instances may show effects that these do not.
+All methods run on their system's quickstart instance, and each run tells which constants it reads.
+For every tuned constant one of the runs that read it is done again with half and with twice its
+value: the longest of at most 0.2 s of the processor, or else the shortest. Value, bound, status and
+voucher count as changed where they differ from those of two usual runs by more than these differ,
+processor time where it is 1.5 times as long or as short and differs by 0.05 s. Larger instances may
+show effects that these do not.
 
 Runs are kept in a file of JSON lines, so an interrupted campaign goes on where it was.
 
@@ -37,25 +36,25 @@ from constants_runs import Outcome, import_all, run, scaled
 
 SCRIPT = "benchmarks/constants.py"
 
-#: Seconds of the processor that the first and the second run of a constant may take.
-RUNS_S = (0.3, 0.1)
+#: Seconds of the processor that the run with which a constant is tried may take.
+RUN_S = 0.2
 
 #: How much longer or shorter a run must be, as a factor and in seconds, to be told.
 FACTOR, LEAST_S = 1.5, 0.05
 
 FACTORS = ("half", "twice")
+NOT_YET = "not yet measured"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A method on an instance."""
+    """A method on the quickstart instance of a system."""
 
     system: str
-    instance: str
     method: str
 
     def __str__(self) -> str:
-        return f"{self.method} on {self.instance}"
+        return f"{self.system} {self.method}"
 
 
 @dataclass
@@ -93,47 +92,44 @@ class Store:
         told = asdict(outcome)
         if more:
             told["reads"] = ()
-        row = {"run": [which.system, which.instance, which.method], **more, "outcome": told}
+        row = {"run": [which.system, which.method], **more, "outcome": told}
         with self.path.open("a") as file:
             file.write(json.dumps(row) + "\n")
         self._take(row)
 
-    def runs_of(self, key: str) -> list[Run]:
-        """Return the runs with which a constant is tried: at most two that read it.
+    def run_of(self, key: str) -> Run | None:
+        """Return the run with which a constant is tried, None if none reads it.
 
-        The longest that is short enough, and the longest of another method.
+        That of the table, if it was tried before, or the longest that is short enough.
         """
-        found = [
+        for tried, _, _, which in self.varied:
+            if tried == key:
+                return which
+        left = [
             (usual[0].seconds, str(run), run)
             for run, usual in self.usual.items()
             if key in usual[0].reads and usual[0].status not in ("ended", "error")
         ]
-        chosen: list[Run] = []
-        for most_s in RUNS_S:
-            left = [x for x in found if x[2].method not in {run.method for run in chosen}]
-            short = [x for x in left if x[0] <= most_s]
-            if short or (left and not chosen):
-                chosen.append(max(short)[2] if short else min(left)[2])
-        return chosen
+        short = [x for x in left if x[0] <= RUN_S]
+        return max(short)[2] if short else min(left)[2] if left else None
 
 
 # -- the campaign ----------------------------------------------------------------------------------
 
 
-def usual_runs(system: str, folder: Path) -> Iterator[tuple[Run, Path]]:
-    """Yield the runs of a system without a change, each with the file of its instance."""
-    from gadgetopt.system.generation import Series, write_series
+def instance_of(system: str) -> Path:
+    """Return the file of a system's instance."""
+    return ROOT / "instances" / "quickstart" / f"{system}.json"
+
+
+def methods_of(system: str, *, default: bool) -> list[str]:
+    """Return the methods that `compare` runs by default, or the others."""
     from gadgetopt.system.methods import methods
     from gadgetopt.system.registry import problem
 
     declared = problem(system)
-    first = ROOT / "instances" / "quickstart" / f"{system}.json"
-    for method in methods(declared):
-        yield Run(system, first.stem, method.name), first
-    series = Series(system=system, preset="quickstart", seed=1, count=1)
-    for path in write_series(series, folder / system):
-        for name in declared.default_methods:
-            yield Run(system, path.stem, name), path
+    usual = declared.default_methods
+    return [m.name for m in methods(declared) if (m.name in usual) == default]
 
 
 @dataclass
@@ -143,56 +139,49 @@ class Campaign:
     store: Store
     reading: Reading
 
-    def usual(self, system: str) -> None:
+    def usual(self, system: str, *, default: bool) -> None:
         """Do the runs of a system without a change."""
-        for which, path in usual_runs(system, self.folder):
-            if which not in self.store.usual:
-                self.store.add(which, run(str(path), which.method, self.reading))
+        for method in methods_of(system, default=default):
+            if Run(system, method) not in self.store.usual:
+                self.run(Run(system, method))
 
-    @property
-    def folder(self) -> Path:
-        """Where drawn instances are."""
-        return self.store.path.with_suffix("")
-
-    def path(self, which: Run) -> str:
-        """Return the file of a run's instance."""
-        drawn = self.folder / which.system / f"{which.instance}.json"
-        known = ROOT / "instances" / "quickstart" / f"{which.instance}.json"
-        return str(drawn if drawn.exists() else known)
-
-    def vary(self, constant: Constant) -> None:
-        """Run what reads a constant with half and twice its value."""
+    def run(self, which: Run, constant: Constant | None = None, factor: str = "") -> None:
+        """Do a run, with half or twice the value of a constant, and keep it."""
+        path = str(instance_of(which.system))
+        if constant is None:
+            self.store.add(which, run(path, which.method, self.reading))
+            return
         value = value_of(constant.text)
-        for which in self.store.runs_of(constant.key):
-            path = self.path(which)
-            if len(self.store.usual[which]) < 2:
-                self.store.add(which, run(path, which.method, self.reading))
-            for factor in FACTORS:
-                other = scaled(value, 2, half=factor == "half")
-                row = {"key": constant.key, "text": constant.text, "factor": factor}
-                if other != value and (*row.values(), which) not in self.store.varied:
-                    made = run(path, which.method, self.reading, constant, other)
-                    self.store.add(which, made, **row)
+        other = scaled(value, 2, half=factor == "half")
+        row = {"key": constant.key, "text": constant.text, "factor": factor}
+        if other != value and (*row.values(), which) not in self.store.varied:
+            self.store.add(which, run(path, which.method, self.reading, constant, other), **row)
+
+    def vary(self, constants: Iterable[Constant]) -> None:
+        """Run what reads some constants with half and twice their values."""
+        for constant in constants:
+            which = self.store.run_of(constant.key)
+            if which is not None:
+                if len(self.store.usual[which]) < 2:
+                    self.run(which)
+                for factor in FACTORS:
+                    self.run(which, constant, factor)
 
 
 def campaign(store: Store, wanted: Sequence[str]) -> None:
-    """Do what is missing of the campaign."""
+    """Do what is missing of the campaign: first with the default methods, then with the others."""
     reading = Reading(sources())
     import_all(reading, ROOT)
-    from gadgetopt.system.registry import problem_names, problems
+    from gadgetopt.system.registry import problem_names
 
     doing = Campaign(store, reading)
     tuned = [c for c in all_constants() if c.kind == SCRIPT]
-    folders = {p.name: p.package.removeprefix("gadgetopt.").replace(".", "/") for p in problems()}
-    for system in wanted or problem_names():
-        doing.usual(system)
-        for constant in tuned:
-            family = folders[system].split("/")[1]
-            if constant.file.startswith(f"models/{family}/"):
-                doing.vary(constant)
-        print(system, flush=True)
-    for constant in tuned if not wanted else ():
-        doing.vary(constant)
+    for default in (True, False):
+        for system in wanted or problem_names():
+            doing.usual(system, default=default)
+            doing.vary(c for c in tuned if c.file[0] == "m" and system in systems_of(place_of(c)))
+            print(system, "default methods" if default else "all methods", flush=True)
+        doing.vary(tuned if not wanted else ())
 
 
 # -- the table -------------------------------------------------------------------------------------
@@ -244,47 +233,29 @@ def changes(usual: Sequence[Outcome], now: Outcome, *, timed: bool) -> list[str]
     return [x for x in told if x]
 
 
-def cell(store: Store, constant: Constant, factor: str, runs: Sequence[Run], timed: bool) -> str:
+def cell(store: Store, constant: Constant, factor: str, which: Run, timed: bool) -> str:
     """Return what the table says of half or twice a value."""
-    if scaled(value_of(constant.text), 2, half=factor == "half") == value_of(constant.text):
+    value = value_of(constant.text)
+    if scaled(value, 2, half=factor == "half") == value:
         return "the same"
-    told: dict[str, list[str]] = defaultdict(list)
-    for which in runs:
-        made = store.varied.get((constant.key, constant.text, factor, which))
-        if made is None:
-            return "not yet measured"
-        for change in changes(store.usual[which], made, timed=timed):
-            told[change].append(which.method)
-    alike = [f"{change} ({', '.join(dict.fromkeys(by))})" for change, by in told.items()]
-    return "; ".join(alike) or "no effect"
+    made = store.varied.get((constant.key, constant.text, factor, which))
+    if made is None or len(store.usual[which]) < 2:
+        return NOT_YET
+    return "; ".join(changes(store.usual[which], made, timed=timed)) or "no effect"
 
 
 def rows(store: Store, constants: Iterable[Constant], reading: Reading) -> Iterator[list[str]]:
     """Yield the rows of a table."""
-    from gadgetopt.system.registry import problems
-
-    run_of = {which.system for which in store.usual}
+    done = {which.system for which in store.usual}
     for constant in constants:
-        runs = store.runs_of(constant.key)
-        family = constant.file.split("/")[1]
-        readers = {
-            p.name
-            for p in problems()
-            if constant.file.startswith("gadgetopt/") or p.package.split(".")[2] == family
-        }
-        held = constant.key in reading.loops
-        name = f"`{constant.file.rpartition('/')[2]}` `{constant.name}`"
-        start = [name, f"`{constant.text}`"]
-        if not runs:
-            yield [
-                *start,
-                "not read on these instances" if readers <= run_of else "not yet measured",
-                "",
-                "",
-            ]
+        which, held = store.run_of(constant.key), constant.key in reading.loops
+        start = [f"`{constant.file.rpartition('/')[2]}` `{constant.name}`", f"`{constant.text}`"]
+        if which is None:
+            readers = set(systems_of(place_of(constant)))
+            yield [*start, "not read on these instances" if readers <= done else NOT_YET, "", ""]
             continue
-        cells = [cell(store, constant, factor, runs, not held) for factor in FACTORS]
-        yield [*start, *cells, ", ".join(map(str, runs)) + (" (times not compared)" * held)]
+        cells = [cell(store, constant, factor, which, not held) for factor in FACTORS]
+        yield [*start, *cells, str(which) + ", times not compared" * held]
 
 
 def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -299,11 +270,23 @@ def place_of(constant: Constant) -> str:
     return "/".join(parts[: 3 if parts[1] in ("pieces", "adsp", "bgl", "marl") else 2])
 
 
+def systems_of(place: str) -> list[str]:
+    """Return the systems whose runs read the constants of a part of the library."""
+    from gadgetopt.system.registry import problems
+
+    packages = {p.name: p.package.removeprefix("gadgetopt.").replace(".", "/") for p in problems()}
+    if place.startswith("gadgetopt"):
+        return list(packages)
+    inside = [name for name, package in packages.items() if package.startswith(place)]
+    family = "/".join(place.split("/")[:2])
+    return inside or [name for name, package in packages.items() if package.startswith(family)]
+
+
 def report(store: Store) -> dict[str, str]:
     """Return the parts of the page."""
     found, reading = all_constants(), Reading(sources())
     tuned = [c for c in found if c.kind == SCRIPT]
-    columns = ("constant", "value", "half", "twice", "runs")
+    columns = ("constant", "value", "half", "twice", "run")
     groups: dict[str, list[Constant]] = defaultdict(list)
     for constant in tuned:
         groups[place_of(constant)].append(constant)
@@ -311,8 +294,8 @@ def report(store: Store) -> dict[str, str]:
     for place, constants in groups.items():
         lines = list(rows(store, constants, reading))
         count.update(map(outcome_of, lines))
-        system = f" {place.split('/', 1)[1].replace('/', '_')}" if place[0] == "m" else ""
-        again = f"`python {SCRIPT}{system}`"
+        named = systems_of(place) if place.startswith("models") else []
+        again = " ".join([f"`python {SCRIPT}", *named]) + "`"
         tables.append(f"### {place}\n\n{again}\n\n{table(columns, lines)}")
     import gadgetopt
 
@@ -332,8 +315,8 @@ def outcome_of(row: Sequence[str]) -> str:
     if row[2].startswith("not"):
         return row[2].split(" (")[0].split(":")[0]
     cells = {x for x in row[2:4] if x not in ("no effect", "the same")}
-    if "not yet measured" in cells:
-        return "not yet measured"
+    if NOT_YET in cells:
+        return NOT_YET
     return "with an effect" if cells else "without one"
 
 

@@ -210,8 +210,11 @@ class Reading:
 
     Attributes
     ----------
-    loops : dict
-        Module and name of the compiled loops that hold a constant, by its key.
+    loops, names, classes : dict
+        Module and name, by the key of a constant, of the compiled loops that hold it, of what is
+        the constant itself, its own name and imported ones, and of classes with a field from it.
+    takers : dict
+        The modules that take something from a constant when they are loaded, by its key.
     """
 
     def __init__(self, texts: dict[str, str]):
@@ -230,7 +233,12 @@ class Reading:
                 module.same[constant.name] = constant.key
         while sum(self._learn(name, module) for name, module in self.modules.items()):
             pass  # until no module learns anything from another
-        self.loops: dict[str, list[tuple[str, str]]] = self._loops()
+        self.loops: dict[str, list[tuple[str, str]]] = {}
+        self.names: dict[str, list[tuple[str, str]]] = {}
+        self.classes: dict[str, list[tuple[str, str]]] = {}
+        self.takers: dict[str, list[str]] = {}
+        for name, module in self.modules.items():
+            self._index(name, module)
 
     def _learn(self, name: str, module: Module) -> bool:
         """Add what a module's names stand for; return True if there was something new."""
@@ -292,14 +300,18 @@ class Reading:
             self._known[node] = found
         return self._known[node]
 
-    def _loops(self) -> dict[str, list[tuple[str, str]]]:
-        held: dict[str, list[tuple[str, str]]] = {}
-        for name, module in self.modules.items():
-            for node in module.tree.body:
-                if isinstance(node, ast.FunctionDef) and is_loop(node):
-                    for key in self.read(module, node):
-                        held.setdefault(key, []).append((name, node.name))
-        return held
+    def _index(self, name: str, module: Module) -> None:
+        for known, key in module.same.items():
+            self.names.setdefault(key, []).append((name, known))
+        for key in set().union(*module.stands.values()):
+            self.takers.setdefault(key, []).append(name)
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef) and is_loop(node):
+                for key in self.read(module, node):
+                    self.loops.setdefault(key, []).append((name, node.name))
+            elif isinstance(node, ast.ClassDef):
+                for key in module.stands.get(node.name, ()):
+                    self.classes.setdefault(key, []).append((name, node.name))
 
 
 class Marked(ast.NodeTransformer):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import gc
 import importlib
 import importlib.machinery
 import inspect
@@ -93,6 +94,8 @@ def import_all(reading: Reading, root: Path) -> None:
         except Exception as error:  # an extra that is not installed
             print(f"not imported: {name}: {error}", file=sys.stderr)
     loader.get_code = usual  # type: ignore[method-assign]
+    gc.collect()
+    gc.freeze()  # copies of this process share what is loaded
 
 
 # -- another value ---------------------------------------------------------------------------------
@@ -115,13 +118,12 @@ def vary(reading: Reading, constant: Constant, value: Any) -> str | None:
     were loaded is computed again, and loops that hold it are compiled again.
     """
     key = constant.key
-    for name, module in reading.modules.items():
-        for known, same in module.same.items():
-            if same == key and name in sys.modules:
-                setattr(sys.modules[name], known, value)
+    for name, known in reading.names[key]:
+        if name in sys.modules:
+            setattr(sys.modules[name], known, value)
     for _ in range(3):  # what is computed from what was computed
-        for name, module in reading.modules.items():
-            if name in sys.modules and any(key in keys for keys in module.stands.values()):
+        for name in reading.takers[key]:
+            if name in sys.modules:
                 _computed_again(reading, name, key)
     for name, loop in reading.loops.get(key, ()):
         function = getattr(sys.modules[name], loop)
@@ -129,13 +131,8 @@ def vary(reading: Reading, constant: Constant, value: Any) -> str | None:
             from numba.core.caching import NullCache
 
             function._cache = NullCache()
-    in_class = [
-        node.name
-        for module in reading.modules.values()
-        for node in module.tree.body
-        if isinstance(node, ast.ClassDef) and key in module.stands.get(node.name, set())
-    ]
-    return f"default of a field of {in_class[0]}" if in_class else None
+    in_class = reading.classes.get(key)
+    return f"default of a field of {in_class[0][1]}" if in_class else None
 
 
 def _computed_again(reading: Reading, name: str, key: str) -> None:

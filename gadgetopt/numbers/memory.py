@@ -1,7 +1,7 @@
 """What one table may take of memory: the budget from which limits of sizes are read.
 
-A limit that guards memory is a part or a multiple of `MOST_CELLS`. Limits that guard time say so
-where they stand.
+A limit that guards memory is a part or a multiple of `MOST_CELLS`. Limits that guard time are tuned
+(`benchmarks/constants.py`).
 """
 
 from __future__ import annotations

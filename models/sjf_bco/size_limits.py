@@ -10,18 +10,16 @@ from __future__ import annotations
 import math
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from .instance import SjfBcoInstance
 
 #: Limit on GPUs that are listed one by one, at which a run takes about a gigabyte.
-#: Tuned: `benchmarks/constants.py`.
-MOST_LISTED_GPUS = 4_000_000
+MOST_LISTED_GPUS = MOST_CELLS // 5
 #: Limit on the terms of a model with variables per slot, at which Pyomo takes about 2 GB.
-#: Tuned: `benchmarks/constants.py`.
-MOST_TERMS = 10_000_000
+MOST_TERMS = MOST_CELLS // 2
 #: Limit on jobs times servers of a model without slots, at which CP-SAT's takes about a gigabyte.
-#: Tuned: `benchmarks/constants.py`.
-MOST_PAIRS = 1_000_000
+MOST_PAIRS = MOST_CELLS // 20
 
 
 def refuse_many(count: int, most: int, what: str) -> None:

@@ -51,16 +51,68 @@ SEARCHES = {"algorithms", "baselines", "bounds", "data", "exact", "formulations"
 #: Parts of checks that still lie elsewhere, by file: they state what an instance says, or bound
 #: what is left of it.
 PARTS = {
+    "a_srpt": {"server_costs", "start_costs"},
     "adversarial_online_policy": {"offline", "prices", "responses"},
     "adversarial_online_run": {"offline", "price_bound", "prices", "whole"},
     "adversarial_online_sequence": {"automaton", "offline", "prices"},
     "adsp_rates": {"workers"},
     "adsp_training": {"workers"},
     "forest_packing": {"price_bound"},
-    "gadget": {"hull", "knapsack_bound", "max_ring", "slot_problem"},
+    "gadget": {"max_ring", "slot_problem"},
     "marl_placement": {"cluster", "contents"},
     "marl_queueing": {"cluster", "exhaustion", "slot_ways"},
 }  # fmt: skip
+
+#: What a search may call of its check: the check of a candidate, or of a part of one, by which it
+#: learns what that would prove; and what an instance says, in the numbers of the check.
+CANDIDATES = {
+    "a_srpt": {"none_cheaper", "proved"},
+    "adsp_rates": {"multiplier_bound"},
+    "adversarial_online_policy": {"total_optimum"},
+    "bgl_partition": {"leaf_bound", "most_together"},
+    "knapsack": {"exhaustion_bound", "surrogate_bound"},
+    "marl_placement": {"alone_bound", "certificate_of", "most_together"},
+    "marl_queueing": {"alone_bound", "srpt_bound"},
+    "pd_ors": {"certificate_of", "is_refuted", "least_costs"},
+    "sjf_bco": {"most_tables", "refutes"},
+}
+TABLES = {
+    "a_srpt": {"blocks", "gpu_ticks_used"},
+    "adsp_rates": {"least_terms", "suffix_sums", "whole_window", "window_starts"},
+    "adversarial_online_sequence": {"automaton_of"},
+    "bgl_cache": {"is_plain", "miss_cost"},
+    "bgl_partition": {"doubled_slack", "kept_by_pairs", "pair", "weights_in_units", "weights_of"},
+    "gadget": {"epochs_of", "only_slot", "tightened"},
+    "knapsack": {"options"},
+    "marl_placement": {"closing", "prices_of"},
+    "marl_queueing": {"mean_completion_s", "slots_alone"},
+    "parallel_machines": {"dual_feasible_values"},
+    "sjf_bco": {"gpu_bins", "iterations_per_slot", "price_tables", "refuse_many_values"},
+    "smd": {"options_above"},
+}
+
+
+def functions_of_its_check(name):
+    """Return the functions of a system's check that other modules of the system import."""
+    package = module_of(problem(name).check_bound).rpartition(".proving")[0]
+    folder = ROOT / "models" / Path(*package.removeprefix("gadgetopt.models.").split("."))
+    modules = {}
+    for path in sorted(folder.rglob("*.py")):
+        inside = ".".join(path.relative_to(folder).with_suffix("").parts)
+        modules[f"{package}.{inside}"] = ast.parse(path.read_text(encoding="utf-8"))
+    checks = f"{package}.proving.certificate"
+    for module, tree in modules.items():
+        if module.startswith(checks) or module.endswith("__init__"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                base = module.rpartition(".")[0]
+                source = importlib.util.resolve_name("." * node.level + (node.module or ""), base)
+                known = modules.get(source) if source.startswith(checks) else None
+                made = (
+                    [x.name for x in known.body if isinstance(x, ast.FunctionDef)] if known else []
+                )
+                yield from (alias.name for alias in node.names if alias.name in made)
 
 
 def test_systems_are_found():
@@ -94,6 +146,14 @@ def test_no_check_reaches_what_searches_for_its_proof(name):
             assert not set(rooms) & SEARCHES, module
             apart = not rooms or "certificate" in rooms or rooms == ["checks"]
             assert apart or file == "certificate" or file in allowed, module
+
+
+@pytest.mark.parametrize("name", [n for n in SYSTEMS if problem(n).check_bound])
+def test_no_search_computes_by_its_check_what_is_then_checked(name):
+    """A search asks its check about candidates, and shares no way of finding one with it."""
+    allowed = {"check_bound"} | CANDIDATES.get(name, set()) | TABLES.get(name, set())
+    assert set(functions_of_its_check(name)) <= allowed
+    assert allowed - {"check_bound"} <= set(functions_of_its_check(name))
 
 
 def test_checks_of_plans_of_pipelines_share_nothing_with_the_searches():

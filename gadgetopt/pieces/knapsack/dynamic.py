@@ -16,15 +16,16 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.knapsack.integral import decimal_unit
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 
 #: Most bytes for the decisions of a dynamic program, and most units of its row, which take a few
-#: doubles each. Tuned: `benchmarks/constants.py`.
-MOST_BYTES = 10**9
-MOST_UNITS = 10**7
+#: doubles each.
+MOST_BYTES = 50 * MOST_CELLS
+MOST_UNITS = MOST_CELLS // 2
 
 
 @dataclass(frozen=True)

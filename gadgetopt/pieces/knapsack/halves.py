@@ -28,6 +28,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.pieces.knapsack.cardinality import (
     Search,
     first_gap,
@@ -40,9 +41,9 @@ from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import Relaxation, only_items, usable_items
 from gadgetopt.search.clock import Clock
 
-#: Most numbers in the list of a half, and most pairs of sets looked at for one threshold.
-#: Tuned: `benchmarks/constants.py`.
-MOST_NUMBERS = 5_000_000
+#: Most numbers in the list of a half.
+MOST_NUMBERS = MOST_CELLS // 4
+#: Most pairs of sets looked at for one threshold. Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 2_000_000
 #: Sets whose neighbours are looked for together. Tuned: `benchmarks/constants.py`.
 CHUNK = 2048

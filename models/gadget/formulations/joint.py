@@ -29,6 +29,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ..instance import GadgetSolution
 from ..subproblems.levels import levels_of
@@ -43,8 +44,7 @@ if TYPE_CHECKING:
 
 
 #: Limit on the variables of a model of all slots; larger models only fill the memory.
-#: Tuned: `benchmarks/constants.py`.
-MOST_VARIABLES = 500_000
+MOST_VARIABLES = MOST_CELLS // 40
 
 
 @dataclass(frozen=True)

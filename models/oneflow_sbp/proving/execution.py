@@ -17,6 +17,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ..boxing import BETWEEN_GROUPS, Step, conversion
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
@@ -30,8 +31,7 @@ Shards = list[Floats]
 Hierarchy = Sequence[int]
 
 #: Elements of all tensors on all devices beyond which an instance is not executed.
-#: Tuned: `benchmarks/constants.py`.
-MOST_ELEMENTS = 10**7
+MOST_ELEMENTS = MOST_CELLS // 2
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 
 from ..subproblems.graph import (
     FORBIDDEN,
@@ -24,8 +25,8 @@ from ..subproblems.graph import (
 )
 from .elimination import TooWide
 
-#: Entries of the tables of all buckets. Tuned: `benchmarks/constants.py`.
-MOST_CELLS = 2**24
+#: Entries of the tables of all buckets.
+MOST_CELLS = TABLE_CELLS
 
 #: Nodes in ascending order, and a table over their labels.
 _Table = tuple[tuple[int, ...], Ints]

@@ -30,6 +30,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ..terms import JobTerms
 
@@ -37,9 +38,9 @@ from ..terms import JobTerms
 #: Tuned: `benchmarks/constants.py`.
 DENSE = 4096
 
-#: More labels than are looked at in a slot, and more steps than the recursion over samples makes.
-#: Tuned: `benchmarks/constants.py`.
-MOST_LABELS = 20_000_000
+#: More labels than are looked at in a slot.
+MOST_LABELS = MOST_CELLS
+#: More steps than the recursion over samples makes. Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 100_000_000
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.numbers.pyomo_numbers import coefficients
 from gadgetopt.system.declaring import formulation
 
@@ -29,8 +30,8 @@ from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
 from ..subproblems.placement import estimate_range, estimated_slots
 
-#: Limit on the variables, at which Pyomo takes about a gigabyte. Tuned: `benchmarks/constants.py`.
-MOST_VARIABLES = 1_000_000
+#: Limit on the variables, at which Pyomo takes about a gigabyte.
+MOST_VARIABLES = MOST_CELLS // 20
 
 
 def load_per_gpu(instance: SjfBcoInstance) -> list[Fraction]:

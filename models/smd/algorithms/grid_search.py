@@ -28,6 +28,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 
 from ..instance import Job
@@ -53,8 +54,8 @@ Route = Literal["fast", "lp"]
 #: Most linear programs of one job; more are refused. Tuned: `benchmarks/constants.py`.
 MOST_PROGRAMS = 10**4
 
-#: Most grid values of one ratio; more are refused. Tuned: `benchmarks/constants.py`.
-MOST_VALUES = 10**7
+#: Most grid values of one ratio; more are refused.
+MOST_VALUES = MOST_CELLS // 2
 
 #: Relative rounding error up to which a value equals a grid value. By definition.
 ROUNDING = 1e-12

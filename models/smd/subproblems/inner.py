@@ -27,6 +27,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..instance import Job
@@ -36,8 +37,7 @@ from ..instance import Job
 TIE = 1e-12
 
 #: Most pairs of one job that are tabulated, and most numbers of servers that are tried.
-#: Tuned: `benchmarks/constants.py`.
-MOST_PAIRS = 10**7
+MOST_PAIRS = MOST_CELLS // 2
 
 #: Up to so many numbers of servers, trying all is quicker than leaving out the hopeless ones.
 #: Tuned: `benchmarks/constants.py`.

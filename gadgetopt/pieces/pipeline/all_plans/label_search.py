@@ -29,6 +29,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.all_plans.found_plans import FoundPlan, LabelOutcome
 from gadgetopt.pieces.pipeline.all_plans.labels import Labels, undominated
@@ -49,8 +50,8 @@ from gadgetopt.search.clock import Clock
 
 #: Elements of the arrays that are computed at a time. Tuned: `benchmarks/constants.py`.
 CHUNK = 2**20
-#: Labels beyond which a search gives up. Tuned: `benchmarks/constants.py`.
-MOST_LABELS = 8_000_000
+#: Labels beyond which a search gives up.
+MOST_LABELS = 2 * MOST_CELLS // 5
 #: Stages on all numbers of replicas (V^2 L^2) beyond which tables take too long.
 #: Tuned: `benchmarks/constants.py`.
 MOST_STAGES_ON_GPUS = 2**30

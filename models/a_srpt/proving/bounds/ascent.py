@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 
 from ...relaxations import Pool
@@ -34,8 +35,8 @@ NEAR = 1e-6
 #: Part of the value by which the first target is above it, and that of a refined grid.
 #: Tuned: `benchmarks/constants.py`.
 FIRST_TARGET, NEXT_TARGET = 0.03, 1e-3
-#: Longest horizon, in ticks, of which a table of prices is kept. Tuned: `benchmarks/constants.py`.
-MOST_TABLED = 2**22
+#: Longest horizon, in ticks, of which a table of prices is kept.
+MOST_TABLED = MOST_CELLS // 4
 #: Ticks of a table take as long to fill in as one interpolation. Tuned: `benchmarks/constants.py`.
 TICKS_A_LOOKUP = 4
 

@@ -1,7 +1,7 @@
 """The server price bound: prices of parts of servers see fragmentation and communication.
 
 The ascent begins at the prices of B5 and adds multiples of dual feasible functions, which charge
-large parts more than their share of a server; `server_prices` has the bound and its proof.
+large parts more than their share of a server; `server_costs` has the bound and its proof.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ..certificate.check import (
     proved,
 )
 from ..certificate.price_checks import gpu_ticks_used
-from ..certificate.server_prices import PartPrices as PartTables
-from ..certificate.server_prices import (
+from ..server_costs import PartPrices as PartTables
+from ..server_costs import (
     Servers,
     cheapest,
     part_costs,

@@ -41,6 +41,9 @@ from ...relaxations import (
     srpt_bound,
     whole_sum,
 )
+from ..server_costs import PartPrices as PartTables
+from ..server_costs import servers_of
+from ..start_costs import MOST_STARTS
 from . import (
     cluster_exhaustion,
     pool_exhaustion,
@@ -51,12 +54,7 @@ from .price_checks import (
     preemptive_price_bound,
     price_bound,
 )
-from .server_prices import PartPrices as PartTables
-from .server_prices import (
-    server_price_bound,
-    servers_of,
-)
-from .start_costs import MOST_STARTS
+from .server_prices import server_price_bound
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 

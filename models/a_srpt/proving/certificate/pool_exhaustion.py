@@ -39,7 +39,7 @@ from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.search.clock import Clock
 
 from ...relaxations import Pool
-from .start_costs import (
+from ..start_costs import (
     Starts,
     classes,
     starts_below,

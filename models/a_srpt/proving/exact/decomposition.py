@@ -47,7 +47,7 @@ from ..bounds.outcome import step_proof
 from ..certificate.check import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
 from ..certificate.cluster_exhaustion import none_cheaper
 from ..certificate.price_checks import StepPrices
-from ..certificate.start_costs import better_starts
+from ..start_costs import better_starts
 from .at_scale import best_at_scale
 from .pool_program import first_steps, price_ticks, solve_program, ticks_of
 from .pool_search import pool_schedule

@@ -26,7 +26,7 @@ from ..bounds.ascent import (
 )
 from ..bounds.grid_program import best_grid_prices
 from ..certificate.price_checks import StepPrices
-from ..certificate.start_costs import (
+from ..start_costs import (
     check_ticks,
     classes,
 )

@@ -13,7 +13,7 @@ from gadgetopt.search.clock import Clock
 
 from ...relaxations import Pool
 from ..certificate.pool_exhaustion import StateSearch
-from ..certificate.start_costs import better_starts
+from ..start_costs import better_starts
 
 #: Questions of cost between the bound and the best schedule known, at equal distances.
 #: Tuned: `benchmarks/constants.py`.

@@ -14,6 +14,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.pieces.graphs.arborescence_peeling import fits_words, peel_rooted_arborescences
 from gadgetopt.pieces.graphs.flows import BigInts
 from gadgetopt.search.clock import Clock
@@ -33,8 +34,7 @@ from ..edge_splitting import split_off_switches
 from .exact_loads import ExactLoads
 
 #: Most numbers that edge splitting may keep: a flow to every worker.
-#: Tuned: `benchmarks/constants.py`.
-MOST_FLOWS = 20_000_000
+MOST_FLOWS = MOST_CELLS
 
 
 def pack_exactly(

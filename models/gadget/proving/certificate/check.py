@@ -36,7 +36,6 @@ from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ...instance import GadgetInstance
-from ...subproblems.hull import fractional_choice
 from ...subproblems.max_ring import largest_rings
 from ...subproblems.slot_problem import (
     SlotProblem,
@@ -57,6 +56,8 @@ Row = tuple[Annotated[Rational, Field(ge=0)], ...]
 PARTS = 2**60
 #: Limit on the entries of a dynamic program's table; more would take gigabytes.
 MOST_ENTRIES = 100 * TABLE_CELLS
+#: Binary digits to which a price is sought: all that a double has. By definition.
+PRICE_DIGITS = 53
 #: More than the price of any useful ring. By definition.
 _NEVER = 2**200
 
@@ -186,11 +187,32 @@ def _by_capacity(terms: Terms, jobs: Sequence[_Counted], r: int) -> int:
 
 
 def _lagrangian(jobs: Sequence[tuple[list[int], int]], capacity: int) -> int:
-    """Return the Lagrangian bound at (or near) the price of the linear relaxation."""
-    gains = [np.array(of_job, dtype=np.float64) for of_job, _ in jobs]
-    price = Fraction(fractional_choice(gains, [demand for _, demand in jobs], capacity).price)
+    """Return the Lagrangian bound at a price of capacity near the best one."""
+    price = Fraction(_near_price(jobs, capacity))
     left = (max(g - k * demand * price for k, g in enumerate(of_job)) for of_job, demand in jobs)
     return ceiling(price * capacity + sum(left, Fraction(0)))
+
+
+def _near_price(jobs: Sequence[tuple[list[int], int]], capacity: int) -> float:
+    """Return a price at which the jobs want about the capacity, by bisection; any proves a bound.
+
+    The dearer, the less they want: at 0 the most, at the largest gain of a unit nothing.
+    """
+    tables = [(np.array(gains, dtype=np.float64), demand) for gains, demand in jobs]
+
+    def wanted(price: float) -> int:
+        return sum(
+            demand * int(np.argmax(gains - price * demand * np.arange(len(gains))))
+            for gains, demand in tables
+        )
+
+    if wanted(0.0) <= capacity:
+        return 0.0
+    low, high = 0.0, max(float(gains.max()) / demand for gains, demand in tables)
+    for _ in range(PRICE_DIGITS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if wanted(middle) <= capacity else (middle, high)
+    return high
 
 
 def _priced(terms: Terms, jobs: Sequence[_Counted], prices: SlotPrices, unit: Fraction) -> Fraction:

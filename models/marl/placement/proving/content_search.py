@@ -24,6 +24,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ..subproblems.terms import (
     Kind,
@@ -31,8 +32,8 @@ from ..subproblems.terms import (
     most_in,
 )
 
-#: Gains that are computed at once. Tuned: `benchmarks/constants.py`.
-CHUNK = 2_000_000
+#: Gains that are computed at once.
+CHUNK = MOST_CELLS // 10
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,15 @@ from typing import NamedTuple
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from .cost_tables import FORBIDDEN, CostTables, Domains, Pair
 from .records import Split
 
-#: Entries of a table that is kept, and sums of all nodes together.
-#: Tuned: `benchmarks/constants.py`.
-MOST_ENTRIES, MOST_SUMS = 2**27, 2**33
+#: Entries of a table that is kept, about a gigabyte.
+MOST_ENTRIES = 7 * MOST_CELLS
+#: Sums of all nodes together, which take minutes. Tuned: `benchmarks/constants.py`.
+MOST_SUMS = 2**33
 #: Sums that are taken at once; of more, a label at a time. Tuned: `benchmarks/constants.py`.
 _AT_ONCE = 2**18
 

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from .cost_tables import FORBIDDEN, CostTables, Domains
 
-#: Entries of the tables of all nodes. Tuned: `benchmarks/constants.py`.
-MOST_ENTRIES = 2**24
+#: Entries of the tables of all nodes.
+MOST_ENTRIES = MOST_CELLS
 
 #: Nodes in ascending order, and a table over their labels.
 Table = tuple[tuple[int, ...], Ints]

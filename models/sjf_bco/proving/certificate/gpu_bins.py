@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ...instance import SjfBcoInstance
 
@@ -37,8 +38,7 @@ NEVER = 2**61
 #: Tuned: `benchmarks/constants.py`.
 MOST_CHECKED_SUMS = 10_000_000_000
 #: Most units of a bin in a check, at which it takes about half a gigabyte.
-#: Tuned: `benchmarks/constants.py`.
-MOST_CHECKED_UNITS = 20_000_000
+MOST_CHECKED_UNITS = MOST_CELLS
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,8 @@ from ..certificate.check import (
     multiplier_bound,
 )
 from ..certificate.check import Multipliers as Proof
-from ..certificate.momentum_labels import (
-    Multipliers,
-    multipliers,
-    window_starts,
-)
+from ..certificate.momentum_labels import window_starts
+from .momentum_multipliers import Multipliers, multipliers
 
 
 @method(kind="relaxation", reference="this project", formulation="lagrangian")
@@ -55,6 +52,6 @@ def lagrangian_certificate(
     """Return the best bound of the multipliers of a few windows, with its certificate."""
     # The window that loses least decides; multipliers of the others rarely prove more.
     ordered = sorted(found, key=lambda m: m.bound)[:3]
-    proofs = [Proof(momentum=min(m.momentum, 1e18), cap=min(m.cap, 1e18)) for m in ordered]
+    proofs = [Proof(momentum=momentum, cap=cap) for momentum, cap in (m.both for m in ordered)]
     best = max(proofs, key=lambda proof: multiplier_bound(instance, proof))
     return multiplier_bound(instance, best), AdspRatesCertificate(proof=best)

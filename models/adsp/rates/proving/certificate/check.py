@@ -4,8 +4,8 @@ r"""Certificates of lower bounds on the objective, and their check in integers a
   number is all there is to the proof: the check climbs the stairs of `staircase`.
 * `Multipliers`: under the momentum cap, the Lagrangian bound of multipliers for the momentum cap
   and the commit cap, the least over all windows.
-* `Labels`: under the momentum cap no decision loses fewer steps than a number. The check searches
-  all decisions again (`momentum_labels`).
+* `Labels`: under the momentum cap no decision loses fewer steps than a number. The check goes
+  through all decisions by itself (`momentum_labels`), at the multipliers of the certificate.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ from ...instance import (
     AdspRatesInstance,
     MomentumCap,
 )
-from .momentum_labels import Multipliers as Found
-from .momentum_labels import (
-    cheapest,
-    lagrangian_bound,
-    multipliers,
-    whole_window,
-    window_starts,
-)
+from .momentum_labels import lagrangian_bound, none_cheaper, whole_window, window_starts
 from .staircase import is_proved
 
 
@@ -39,19 +32,30 @@ class Stairs(Data):
     bound: Rational
 
 
+Multiplier = Annotated[float, Field(ge=0, le=1e18)]
+
+
 class Multipliers(Data):
     """Steps lost for one unit of momentum terms, and for one commit."""
 
     kind: Literal["multipliers"] = "multipliers"
-    momentum: Annotated[float, Field(ge=0, le=1e18)]
-    cap: Annotated[float, Field(ge=0, le=1e18)] = 0.0
+    momentum: Multiplier
+    cap: Multiplier = 0.0
 
 
 class Labels(Data):
-    """No decision loses fewer steps than `bound`."""
+    """No decision loses fewer steps than `bound`.
+
+    Attributes
+    ----------
+    windows : tuple of tuple
+        Multipliers of the momentum cap and of the commit cap for each number of fewest commits:
+        any prove the bound if few labels are left. Without them (1, 0) is taken.
+    """
 
     kind: Literal["labels"] = "labels"
     bound: Rational
+    windows: tuple[tuple[Multiplier, Multiplier], ...] = ()
 
 
 class AdspRatesCertificate(Certificate):
@@ -79,20 +83,23 @@ def check_bound(
         return multiplier_bound(instance, proof)
     if isinstance(proof, Stairs):
         return proof.bound if is_proved(instance, proof.bound) else None
-    return proof.bound if _no_labels(instance, proof.bound) else None
+    return proof.bound if _no_labels(instance, proof) else None
 
 
 def multiplier_bound(instance: AdspRatesInstance, proof: Multipliers) -> Fraction:
     """Return the least Lagrangian bound of all windows; fewest commits lose steps anyway."""
-    found = Found(proof.momentum, proof.cap, 0.0)
-    bounds = (lagrangian_bound(whole_window(instance, c, found)) for c in window_starts(instance))
+    at = proof.momentum, proof.cap
+    bounds = (lagrangian_bound(whole_window(instance, c, *at)) for c in window_starts(instance))
     return max(Fraction(0), min(bounds))
 
 
-def _no_labels(instance: AdspRatesInstance, bound: Fraction) -> bool:
+def _no_labels(instance: AdspRatesInstance, proof: Labels) -> bool:
     """Return True if no window has a decision that loses fewer steps."""
-    for c in window_starts(instance):
-        found = multipliers(instance, c) or Found(1.0, 0.0, 0.0)
-        if cheapest(whole_window(instance, c, found), bound) is not None:
-            return False
-    return True
+    starts = window_starts(instance)
+    given = proof.windows or ((1.0, 0.0),) * len(starts)
+    if len(given) != len(starts):
+        raise ValueError(f"proof.windows: {len(given)}, expected one for each of {len(starts)}")
+    return all(
+        none_cheaper(whole_window(instance, c, *at), proof.bound)
+        for c, at in zip(starts, given, strict=True)
+    )

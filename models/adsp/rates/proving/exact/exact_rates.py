@@ -25,19 +25,14 @@ from ...tables import (
     solution_of,
 )
 from ..bounds.lagrangian import lagrangian_certificate
+from ..bounds.momentum_multipliers import Multipliers, multipliers
 from ..certificate.check import (
     AdspRatesCertificate,
     Labels,
     Stairs,
 )
-from ..certificate.momentum_labels import (
-    Multipliers,
-    TooManyLabels,
-    cheapest,
-    multipliers,
-    whole_window,
-    window_starts,
-)
+from ..certificate.momentum_labels import TooManyLabels, whole_window, window_starts
+from .label_search import cheapest
 from .sweep import sweep
 
 #: Part by which a claimed bound stays below the optimum, so that rounding does not refute it.
@@ -46,6 +41,9 @@ _SLACK = Fraction(1, 2**32)
 
 #: More steps than any decision loses. By definition.
 _NO_LIMIT = Fraction(2**200)
+
+#: Multipliers of a window without a decision that meets the momentum cap.
+_ANY = Multipliers(1.0, 0.0, 0.0)
 
 
 @method(kind="exact", reference="this project", formulation="exact_rates")
@@ -111,7 +109,7 @@ def _labels(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
             for c, known in sorted(found.items(), key=_bound_of):
                 if search.clock.expired:
                     raise TooManyLabels("time is up")
-                window = whole_window(instance, c, known or Multipliers(1.0, 0.0, 0.0))
+                window = whole_window(instance, c, *(known or _ANY).both)
                 below = Fraction(search.value) if search.best is not None else _NO_LIMIT
                 better = cheapest(window, shortened(below), lambda: search.clock.expired)
                 if better is not None:
@@ -123,7 +121,8 @@ def _labels(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
         search.infeasible = True
     elif search.value:
         bound = shortened(Fraction(search.value))
-        search.prove(bound, AdspRatesCertificate(proof=Labels(bound=bound)))
+        windows = tuple((known or _ANY).both for known in found.values())
+        search.prove(bound, AdspRatesCertificate(proof=Labels(bound=bound, windows=windows)))
     return search.outcome(search.best)
 
 

@@ -12,7 +12,6 @@ r"""Certificates of upper bounds on the offline welfare, and their check in exac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from gadgetopt.numbers.exact import check_prices
@@ -24,7 +23,7 @@ from ...instance import (
     Recursion,
 )
 from ...subproblems.price_bound import price_bound
-from .core import Core
+from .core import Core, CoreTooLarge
 from .recursion import best_welfare
 
 
@@ -47,22 +46,13 @@ def check_bound(
     return price_bound(instance, certificate.proof.price)
 
 
-def core_at(instance: AdversarialOnlineRunInstance, price: Sequence[Fraction]) -> Core:
-    """Return the gains of the requests at prices.
-
-    Raises
-    ------
-    CoreTooLarge
-    """
-    whole, scale = instance.whole_values
-    return Core(instance.capacity, whole, instance.demands, price, scale)
-
-
 def _near_prices(instance: AdversarialOnlineRunInstance, proof: NearPrices) -> Fraction:
     """Return the stated welfare, or that of the best solution if it is better."""
     check_prices(proof.price, "price", len(instance.capacity), "resources")
-    core = core_at(instance, proof.price)
-    found = core.search(core.loss(proof.welfare))
-    if not found.complete:
-        raise ValueError("welfare: too many requests of small gain to find nothing better")
-    return proof.welfare if found.accepted is None else core.welfare(found.loss)
+    core = Core.at(instance, proof.price)
+    asked = core.loss(proof.welfare)
+    try:
+        least = core.least_loss(asked)
+    except CoreTooLarge as error:
+        raise ValueError(f"welfare: {error}") from None
+    return proof.welfare if least == asked else core.welfare(least)

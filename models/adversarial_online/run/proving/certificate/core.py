@@ -16,10 +16,9 @@ proves the best solution found; all of it is in integers.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -27,46 +26,17 @@ from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.numbers.exact import ceiling, common_denominator
 
 from ....subproblems.whole import Whole
+from ...instance import AdversarialOnlineRunInstance
 
 #: Most requests of small gain, states at once, and states of all steps together, that are still
 #: enumerated: half a second. Tuned: `benchmarks/constants.py`.
 MOST_REQUESTS, MOST_STATES, MOST_IN_ALL = 1_000, 100_000, 1_000_000
-#: Requests that a beam flips: the smallest gains decide. Tuned: `benchmarks/constants.py`.
-BEAM_REQUESTS = 100
 #: Sums stay below this, so that none overflows. By definition.
-_LARGEST = 2**61
+LARGEST = 2**61
 
 
 class CoreTooLarge(ValueError):
     """The amounts do not fit into 64 bits, or there are too many states."""
-
-
-@dataclass(frozen=True)
-class Flipped:
-    """The end of a search.
-
-    Attributes
-    ----------
-    loss : int
-        Of the best solution found, or the one that was asked for if none was better.
-    accepted : list of int or None
-        That solution's requests; None if none was better.
-    complete : bool
-        True if no solution has a smaller loss.
-    """
-
-    loss: int
-    accepted: list[int] | None
-    complete: bool
-
-
-@dataclass(frozen=True)
-class _Step:
-    """States after a request: where they come from, and whether it was flipped."""
-
-    request: int
-    parent: Ints
-    flipped: Bools
 
 
 class Core:
@@ -88,6 +58,15 @@ class Core:
         D, times `fine`.
     fine : int
         Parts of one unit of money.
+    price, free, slack : array of int, shape (resources,)
+        Of a unit, and units, in all and left by what the prices accept.
+    demand : array of int, shape (requests, resources)
+    on : array of bool, shape (requests,)
+        What the prices accept.
+    away, order : array of int, shape (requests,)
+        What a flip of each request loses, and the requests by that.
+    most_units : array of int, shape (resources,)
+        That one request gives back.
 
     Raises
     ------
@@ -107,18 +86,29 @@ class Core:
         whole = [int(x * self.fine) for x in price]
         most_units = sum(capacity) + max(map(sum, demands))
         most = (len(values) + 1) * (int(values.max()) * parts + most_units * max(whole))
-        if most >= _LARGEST:
+        if most >= LARGEST:
             raise CoreTooLarge("the amounts do not fit into 64 bits")
-        self._price: Ints = np.array(whole, dtype=np.int64)
-        self._demand: Ints = np.asarray(demands, dtype=np.int64)
-        gain = values.astype(np.int64) * parts - self._demand @ self._price
-        self._on = gain > 0
-        self._away = np.abs(gain)
-        self._free: Ints = np.array(capacity, dtype=np.int64)
-        self._slack = self._free - self._demand[self._on].sum(axis=0)
-        self.bound: int = int(gain[self._on].sum() + self._free @ self._price)
-        self._order = np.argsort(self._away, kind="stable")
-        self._most_units = np.maximum(1, self._demand.max(axis=0))
+        self.price: Ints = np.array(whole, dtype=np.int64)
+        self.demand: Ints = np.asarray(demands, dtype=np.int64)
+        gain = values.astype(np.int64) * parts - self.demand @ self.price
+        self.on: Bools = gain > 0
+        self.away: Ints = np.abs(gain)
+        self.free: Ints = np.array(capacity, dtype=np.int64)
+        self.slack: Ints = self.free - self.demand[self.on].sum(axis=0)
+        self.bound: int = int(gain[self.on].sum() + self.free @ self.price)
+        self.order: Ints = np.argsort(self.away, kind="stable")
+        self.most_units: Ints = np.maximum(1, self.demand.max(axis=0))
+
+    @classmethod
+    def at(cls, instance: AdversarialOnlineRunInstance, price: Sequence[Fraction]) -> Self:
+        """Return the gains of an instance's requests at prices.
+
+        Raises
+        ------
+        CoreTooLarge
+        """
+        whole, scale = instance.whole_values
+        return cls(instance.capacity, whole, instance.demands, price, scale)
 
     def loss(self, welfare: Fraction) -> int:
         """Return the least whole loss that is no better than some welfare."""
@@ -128,86 +118,42 @@ class Core:
         """Return what a solution of some loss earns."""
         return Fraction(self.bound - loss, self.fine)
 
-    def search(
-        self,
-        loss: int,
-        *,
-        beam: int | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Flipped:
-        """Return a solution that loses less than a known one, if there is any.
+    def least_loss(self, loss: int) -> int:
+        """Return the least loss of all solutions, or `loss` if none loses less.
 
-        Parameters
-        ----------
-        loss : int
-            Of the known one.
-        beam : int, optional
-            Of more states, the most promising ones are kept, and nothing is proved. Default: the
-            search ends incomplete when there are too many.
-        stop : callable, optional
-            Asked after every request.
+        Raises
+        ------
+        CoreTooLarge
+            If too many requests or states would have to be looked at.
         """
-        slack, lost = self._slack[None, :], np.zeros(1, dtype=np.int64)
-        steps: list[_Step] = []
-        best: tuple[int, int] | None = None  # number of steps, state
-        complete, held = True, 0
-        if beam is None and int((self._away < loss).sum()) > MOST_REQUESTS:
-            return Flipped(loss, None, complete=False)
-        for j in [*self._order.tolist(), None]:
-            least, at = self._cheapest(slack, lost)
-            if least is not None and least < loss:
-                loss, best = least, (len(steps), at)
+        if int((self.away < loss).sum()) > MOST_REQUESTS:
+            raise CoreTooLarge("too many requests of small gain to find nothing better")
+        slack, lost, held = self.slack[None, :], np.zeros(1, dtype=np.int64), 0
+        for j in [*self.order.tolist(), None]:
+            # What is accepted now, if no unit is lacking.
+            fits = (slack >= 0).all(axis=1)
+            here = lost[fits] + slack[fits] @ self.price
+            loss = min(loss, int(here.min(initial=loss)))
             if j is None:
                 break
-            lack = np.maximum(1, -(slack // self._most_units).min(axis=1))
-            kept = np.flatnonzero(lost + lack * self._away[j] < loss)
-            if not len(kept):
+            # A state that lacks units has to give back requests, none of them cheaper than j.
+            lack = np.maximum(1, -(slack // self.most_units).min(axis=1))
+            kept = lost + lack * self.away[j] < loss
+            if not kept.any():
                 break
-            if stop() or held > MOST_IN_ALL or (beam and len(steps) >= BEAM_REQUESTS):
-                complete = False
-                break
-            slack, lost, parent, flipped = self._flip(j, slack[kept], lost[kept])
-            if len(lost) > (beam or MOST_STATES):
-                complete = False
-                if beam is None:
-                    break
-                worth = lost + np.abs(slack) @ self._price
-                few = np.argpartition(worth, beam)[:beam]
-                slack, lost, parent, flipped = slack[few], lost[few], parent[few], flipped[few]
-            steps.append(_Step(j, kept[parent], flipped))
+            slack, lost = self._with_and_without(j, slack[kept], lost[kept])
             held += len(lost)
-        return Flipped(loss, None if best is None else self._accepted(steps, *best), complete)
+            if len(lost) > MOST_STATES or held > MOST_IN_ALL:
+                raise CoreTooLarge("too many requests of small gain to find nothing better")
+        return loss
 
-    def _cheapest(self, slack: Ints, lost: Ints) -> tuple[int | None, int]:
-        """Return the least loss of the states that lack no unit, and its state."""
-        fits = np.flatnonzero((slack >= 0).all(axis=1))
-        if not len(fits):
-            return None, -1
-        total = lost[fits] + slack[fits] @ self._price
-        at = int(total.argmin())
-        return int(total[at]), int(fits[at])
-
-    def _flip(self, j: int, slack: Ints, lost: Ints) -> tuple[Ints, Ints, Ints, Bools]:
+    def _with_and_without(self, j: int, slack: Ints, lost: Ints) -> tuple[Ints, Ints]:
         """Return the states with and without a request flipped: of equal slack, the cheapest."""
-        n = len(lost)
-        moved = self._demand[j] if self._on[j] else -self._demand[j]
-        slack = np.concatenate([slack, slack + moved])
-        lost = np.concatenate([lost, lost + self._away[j]])
-        low = slack.min(axis=0)
-        shape = (slack.max(axis=0) - low + 1).tolist()
-        if math.prod(shape) >= _LARGEST:
-            raise CoreTooLarge("the states do not fit into 64 bits")
-        key = np.ravel_multi_index(tuple((slack - low).T), tuple(shape))
-        order = np.lexsort((lost, key))
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = key[order[1:]] != key[order[:-1]]
-        order = order[first].astype(np.int64)
-        return slack[order], lost[order], order % n, order >= n
-
-    def _accepted(self, steps: list[_Step], number: int, state: int) -> list[int]:
-        decided: Bools = self._on.copy()
-        for step in reversed(steps[:number]):
-            if step.flipped[state]:
-                decided[step.request] = ~decided[step.request]
-            state = int(step.parent[state])
-        return [int(t) for t in np.flatnonzero(decided)]
+        moved = self.demand[j] if self.on[j] else -self.demand[j]
+        states = np.column_stack(
+            [np.vstack([slack, slack + moved]), [*lost, *(lost + self.away[j])]]
+        )
+        states = states[np.lexsort(states.T[[-1, *range(slack.shape[1])]])]
+        first = np.ones(len(states), dtype=np.bool_)
+        first[1:] = (states[1:, :-1] != states[:-1, :-1]).any(axis=1)
+        return states[first, :-1], states[first, -1]

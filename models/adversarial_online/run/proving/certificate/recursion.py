@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 
@@ -16,20 +15,11 @@ from ....subproblems.whole import Whole
 MOST_STEPS, MOST_CELLS = 10**9, TABLE_CELLS // 2
 
 
-#: Bits, eight in each.
-Bytes = NDArray[np.uint8]
-
-
 class TableTooLarge(ValueError):
     """The dynamic program would take too long."""
 
 
-def best_welfare(
-    capacity: Sequence[int],
-    values: Whole,
-    demands: Sequence[Sequence[int]],
-    taken: list[Bytes] | None = None,
-) -> int:
+def best_welfare(capacity: Sequence[int], values: Whole, demands: Sequence[Sequence[int]]) -> int:
     """Return the optimum of (P) by dynamic programming over the units used.
 
     Parameters
@@ -37,8 +27,6 @@ def best_welfare(
     capacity : sequence of int
     values : array of integers, shape (requests,)
     demands : sequence of sequence of int, shape (requests, resources)
-    taken : list, optional
-        Receives, for every request, in which states it is worth accepting, as bits.
 
     Raises
     ------
@@ -53,15 +41,10 @@ def best_welfare(
     amounts = values.tolist()
     small = sum(amounts) < 2**62
     best = np.zeros([c + 1 for c in capacity], dtype=np.int64 if small else object)
-    better = np.zeros(best.shape, dtype=np.bool_)
     for amount, demand in zip(amounts, demands, strict=True):
         before = tuple(slice(0, max(0, c + 1 - d)) for c, d in zip(capacity, demand, strict=True))
         after = tuple(slice(d, None) for d in demand)
         with_it = best[before] + amount
         without = best[after]
-        if taken is not None:
-            better[...] = False
-            np.greater(with_it, without, out=better[after])
-            taken.append(np.packbits(better))
         np.maximum(without, with_it, out=without)
     return int(best[tuple(capacity)])

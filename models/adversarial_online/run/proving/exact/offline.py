@@ -25,9 +25,9 @@ from ...instance import (
 )
 from ...subproblems.price_bound import price_bound
 from ..bounds.hindsight import best_prices
-from ..certificate.check import core_at
 from ..certificate.core import CoreTooLarge
-from ..certificate.recursion import MOST_CELLS, MOST_STEPS, Bytes, best_welfare
+from ..certificate.recursion import MOST_CELLS, MOST_STEPS
+from .core_search import CoreSearch
 
 #: Parts of the smallest amount of money in which the prices of the core are; it is searched in
 #: 64-bit integers. Tuned: `benchmarks/constants.py`.
@@ -120,7 +120,7 @@ def _near_prices(
     _, scale = instance.whole_values
     coarse = [Fraction(round(price * scale * FINE), scale * FINE) for price in prices]
     try:
-        core = core_at(instance, coarse)
+        core = CoreSearch.at(instance, coarse)
         for beam in (BEAM, None):
             loss = core.loss(Fraction(search.value))
             found = core.search(loss, beam=beam, stop=lambda: search.clock.expired)
@@ -138,9 +138,20 @@ def _near_prices(
 def _by_recursion(instance: AdversarialOnlineRunInstance) -> list[int]:
     """Return an optimal set of requests, by dynamic programming over the units used."""
     whole, _ = instance.whole_values
-    taken: list[Bytes] = []
-    best_welfare(instance.capacity, whole, instance.demands, taken)
+    amounts = whole.tolist()
+    small = sum(amounts) < 2**62
     shape = tuple(c + 1 for c in instance.capacity)
+    best = np.zeros(shape, dtype=np.int64 if small else object)
+    taken = []  # for every request, in which states it is worth accepting, as bits
+    for amount, demand in zip(amounts, instance.demands, strict=True):
+        units = zip(instance.capacity, demand, strict=True)
+        before = tuple(slice(0, max(0, c + 1 - d)) for c, d in units)
+        after = tuple(slice(d, None) for d in demand)
+        with_it = best[before] + amount
+        better = np.zeros(shape, dtype=np.bool_)
+        np.greater(with_it, best[after], out=better[after])
+        taken.append(np.packbits(better))
+        best[after] = np.maximum(best[after], with_it)
     accepted, at = [], instance.capacity
     for t in range(len(taken) - 1, -1, -1):
         cell = int(np.ravel_multi_index(at, shape))

@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -29,8 +30,8 @@ from ..certificate.group_prices import GroupPrices, GroupWeights
 #: Tuned: `benchmarks/constants.py`.
 TEMPERATURES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0005)
 STEPS = 200
-#: Cells of the table of groups and other nodes that is kept. Tuned: `benchmarks/constants.py`.
-MOST_KEPT = 2 * 10**7
+#: Cells of the table of groups and other nodes that is kept.
+MOST_KEPT = MOST_CELLS
 
 
 @method(kind="relaxation", reference="this project", formulation="groups")

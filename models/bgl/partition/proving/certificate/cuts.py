@@ -34,6 +34,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt
 
 from ...instance import BglPartitionInstance
@@ -42,8 +43,7 @@ Pair = tuple[int, int]
 Nodes = Annotated[tuple[NonNegativeInt, ...], Field(min_length=2)]
 
 #: Coefficients of all cuts of a certificate, and prices of all leaves.
-#: Tuned: `benchmarks/constants.py`.
-MOST_COEFFICIENTS, MOST_PRICES = 2 * 10**7, 2 * 10**7
+MOST_COEFFICIENTS, MOST_PRICES = MOST_CELLS, MOST_CELLS
 
 
 class Cycle(Data):

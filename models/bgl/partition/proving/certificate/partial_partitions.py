@@ -20,13 +20,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ...instance import BglPartitionInstance
 from .partial_loops import FREE, cheapest_of_two, expand
 
-#: States of all steps together that plain Python goes through, and states of one step.
-#: Tuned: `benchmarks/constants.py`.
-MOST_PLAIN, MOST_STATES = 10_000, 2**22
+#: States of all steps together that plain Python goes through. Tuned: `benchmarks/constants.py`.
+MOST_PLAIN = 10_000
+#: States of one step.
+MOST_STATES = MOST_CELLS // 4
 #: Bits of a state in the compiled loops. By definition.
 MOST_BITS = 62
 

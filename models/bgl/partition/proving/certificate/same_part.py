@@ -42,13 +42,15 @@ from pydantic import Field
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.exact import ceiling
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt, Rational
 
 from ...instance import BglPartitionInstance
 
-#: Training nodes, and cells of the table of other nodes, of a check.
-#: Tuned: `benchmarks/constants.py`.
-MOST_TRAINED, MOST_CELLS = 1_000, 10**8
+#: Training nodes of a check. Tuned: `benchmarks/constants.py`.
+MOST_TRAINED = 1_000
+#: Cells of the table of other nodes, of a check.
+MOST_CELLS = 5 * TABLE_CELLS
 #: Binary digits of g behind the point. Tuned: `benchmarks/constants.py`.
 GAIN_DIGITS = 32
 #: Whole numbers stay below this. By definition.

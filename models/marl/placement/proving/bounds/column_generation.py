@@ -31,7 +31,9 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Status
 
@@ -46,8 +48,8 @@ from ..divisions import Divisions
 #: Contents that enter the program at a time, and states of the search for them.
 #: Tuned: `benchmarks/constants.py`.
 NEW, BEAM = 150, 1500
-#: States that exact pricing may keep at a time. Tuned: `benchmarks/constants.py`.
-MOST_STATES = 3_000_000
+#: States that exact pricing may keep at a time.
+MOST_STATES = 3 * MOST_CELLS // 20
 #: Relative tolerance of reduced costs, of the mean cost of a task.
 #: Tuned: `benchmarks/constants.py`.
 TOLERANCE = 1e-7
@@ -120,7 +122,8 @@ class ColumnGeneration:
         )
         # What is missing, in the first phase: tasks one by one.
         self.divisions.add_missing(self._lp, np.ones(lots), lots + kinds)
-        self._known: set[tuple[int, bytes]] = set()
+        # Kind, contents and the row there of every column.
+        self._pool: ColumnPool[tuple[int, Contents, int]] = ColumnPool(self._lp)
 
     @property
     def number_of_contents(self) -> float:
@@ -130,17 +133,14 @@ class ColumnGeneration:
 
     def whole_contents(self) -> list[tuple[int, list[tuple[int, int]]]] | None:
         """Return kind and content of every server, if the solution has no fractions."""
-        values = self._lp.values[len(self.terms.lots) :]
+        values = self._pool.values
         times = np.round(values)
         if np.abs(values - times).max(initial=0.0) > WHOLE:
             return None
-        servers, first = [], 0
-        for kind, contents in self.columns:
-            for r in np.flatnonzero(times[first : first + len(contents)]).tolist():
-                pairs = zip(contents.lot[r].tolist(), contents.tasks[r].tolist(), strict=True)
-                content = (kind, [(i, n) for i, n in pairs if n])
-                servers += [content] * int(times[first + r])
-            first += len(contents)
+        servers = []
+        for (kind, contents, r), share in self._pool.used(WHOLE):
+            pairs = zip(contents.lot[r].tolist(), contents.tasks[r].tolist(), strict=True)
+            servers += [(kind, [(i, n) for i, n in pairs if n])] * round(share)
         return servers
 
     def run(self) -> Relaxation:
@@ -247,10 +247,9 @@ class ColumnGeneration:
                 strict=True,
             )
         ]
-        new = np.array([key not in self._known for key in keys], dtype=np.bool_)
+        new = np.array([key not in self._pool for key in keys], dtype=np.bool_)
         if not new.any():
             return False
-        self._known.update(keys)
         contents = contents.of(new)
         self.columns.append((kind, contents))
         cost = content_costs(self.terms, contents)
@@ -261,20 +260,16 @@ class ColumnGeneration:
         each = np.arange(len(cost))
         of_content = np.concatenate([content, each, part_content])
         order = np.argsort(of_content, kind="stable")
-        starts = np.searchsorted(of_content[order], each)
+        ends = np.searchsorted(of_content[order], each, side="right").tolist()
         rows = np.concatenate(
             [contents.lot[content, k], np.full(len(cost), lots + kind), lots + kinds + part_row]
         )[order]
         values = np.concatenate([contents.tasks[content, k], np.ones(len(cost)), part])[order]
-        n = len(cost)
-        self._lp.add_columns(
-            cost / self._unit if phase else np.zeros(n),
-            np.zeros(n),
-            np.full(n, INFINITY),
-            starts,
-            rows,
-            values,
-        )
+        paid = (cost / self._unit if phase else np.zeros(len(cost))).tolist()
+        entered = [key for key, is_new in zip(keys, new.tolist(), strict=True) if is_new]
+        for r, (key, first, end) in enumerate(zip(entered, [0, *ends], ends, strict=False)):
+            self._pool.add(key, (kind, contents, r), paid[r], rows[first:end], values[first:end])
+        self._pool.enter()
         return True
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.exact import ceiling, common_denominator
+from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
 
 from ....subproblems.cluster import (
     ClusterInstance,
@@ -27,9 +28,11 @@ from ....subproblems.cluster import (
     forced_comm_s,
 )
 
-#: Profiles that are tried, cells of a table, and entries that all tables may have together.
+#: Profiles that are tried, and entries that all tables may have together.
 #: Tuned: `benchmarks/constants.py`.
-MOST_PROFILES, MOST_CELLS, MOST_STEPS = 300_000, 2**22, 10**10
+MOST_PROFILES, MOST_STEPS = 300_000, 10**10
+#: Cells of a table.
+MOST_CELLS = TABLE_CELLS // 4
 #: Binary digits of sums, and of the numbers below which a common unit is kept. By definition.
 _BITS = 60
 _NEVER = -(2**62)

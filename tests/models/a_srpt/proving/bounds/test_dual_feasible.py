@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.a_srpt.proving.bounds.dual_feasible import shares
-from gadgetopt.models.a_srpt.proving.certificate.server_prices import collected
+from gadgetopt.models.a_srpt.proving.server_costs import collected
 
 
 @pytest.mark.parametrize("capacity", range(1, 17))

@@ -8,8 +8,8 @@ from gadgetopt.models.a_srpt.proving.certificate.pool_exhaustion import (
     StateSearch,
     none_cheaper,
 )
-from gadgetopt.models.a_srpt.proving.certificate.start_costs import better_starts
 from gadgetopt.models.a_srpt.proving.exact.pool_program import solve_program
+from gadgetopt.models.a_srpt.proving.start_costs import better_starts
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits

@@ -12,12 +12,12 @@ from gadgetopt.models.a_srpt.proving.certificate.check import proved
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import StepPrices
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import price_bound as bound_of_prices
 from gadgetopt.models.a_srpt.proving.certificate.server_prices import (
+    server_price_bound as bound_of_parts,
+)
+from gadgetopt.models.a_srpt.proving.server_costs import (
     PartPrices,
     collected,
     servers_of,
-)
-from gadgetopt.models.a_srpt.proving.certificate.server_prices import (
-    server_price_bound as bound_of_parts,
 )
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.system.result import Limits

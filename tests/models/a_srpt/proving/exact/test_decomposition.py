@@ -9,9 +9,8 @@ from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.data.generate.presets import paper, pool, quickstart
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
-from gadgetopt.models.a_srpt.proving.certificate import start_costs
+from gadgetopt.models.a_srpt.proving import start_costs
 from gadgetopt.models.a_srpt.proving.certificate.check import check_bound
-from gadgetopt.models.a_srpt.proving.certificate.start_costs import better_starts
 from gadgetopt.models.a_srpt.proving.exact import at_scale, pool_program
 from gadgetopt.models.a_srpt.proving.exact import decomposition as module
 from gadgetopt.models.a_srpt.proving.exact.decomposition import decomposition
@@ -24,6 +23,7 @@ from gadgetopt.models.a_srpt.proving.exact.pool_search import (
     Decoder,
     pool_schedule,
 )
+from gadgetopt.models.a_srpt.proving.start_costs import better_starts
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document

@@ -3,7 +3,6 @@
 import numpy as np
 
 from gadgetopt.models.a_srpt.data.generate.presets import pool
-from gadgetopt.models.a_srpt.proving.certificate.start_costs import better_starts
 from gadgetopt.models.a_srpt.proving.exact import pool_states
 from gadgetopt.models.a_srpt.proving.exact.pool_program import (
     first_steps,
@@ -12,6 +11,7 @@ from gadgetopt.models.a_srpt.proving.exact.pool_program import (
 )
 from gadgetopt.models.a_srpt.proving.exact.pool_search import pool_schedule
 from gadgetopt.models.a_srpt.proving.exact.pool_states import improved_by_states
+from gadgetopt.models.a_srpt.proving.start_costs import better_starts
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits

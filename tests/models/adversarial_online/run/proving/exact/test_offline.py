@@ -13,7 +13,8 @@ from gadgetopt.models.adversarial_online.run.instance import (
     NearPrices,
     Recursion,
 )
-from gadgetopt.models.adversarial_online.run.proving.certificate.check import check_bound, core_at
+from gadgetopt.models.adversarial_online.run.proving.certificate.check import check_bound
+from gadgetopt.models.adversarial_online.run.proving.exact.core_search import CoreSearch
 from gadgetopt.models.adversarial_online.subproblems.offline import offline_optimum
 
 from ...brute_force import (
@@ -56,10 +57,12 @@ def test_hindsight_prices_prove_what_the_linear_program_proves(instance):
 def test_the_search_near_any_prices_finds_the_optimum_and_proves_any_welfare(instance, data):
     best = optimum(instance)
     price = [data.draw(st.fractions(0, 12, max_denominator=60)) for _ in instance.capacity]
-    core = core_at(instance, price)
+    core = CoreSearch.at(instance, price)
     found = core.search(core.loss(Fraction(-1)))
     assert found.complete
     assert core.welfare(found.loss) == best
+    # The check goes through the states by itself.
+    assert core.least_loss(core.loss(Fraction(-1))) == found.loss
     values = values_of(instance)
     assert sum((values[t] for t in found.accepted), Fraction(0)) == best
     # Stated too low, the check finds what is better; stated at or above the optimum, it stands.
@@ -82,7 +85,7 @@ def test_bundles_of_four_resources_are_closed_near_the_best_prices():
 
 def test_a_beam_proves_nothing_unless_it_dropped_no_state():
     instance = bundles(3, requests=300, units=40, types=10)
-    core = core_at(instance, [Fraction(4)] * 3)
+    core = CoreSearch.at(instance, [Fraction(4)] * 3)
     known = core.loss(Fraction(0))
     narrow, all_states = core.search(known, beam=2), core.search(known, beam=10**6)
     assert not narrow.complete

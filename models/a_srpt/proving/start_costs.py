@@ -22,11 +22,12 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
-from ...relaxations import Pool
+from ..relaxations import Pool
 
-#: Jobs times ticks that a table of starts may have. Tuned: `benchmarks/constants.py`.
-MOST_STARTS = 5 * 10**6
+#: Jobs times ticks that a table of starts may have.
+MOST_STARTS = MOST_CELLS // 4
 #: Prices have this many binary digits after the point, as far as sums stay within 64 bits.
 #: By definition.
 MOST_BITS, SAFE_BITS = 16, 60
