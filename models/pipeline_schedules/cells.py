@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 _CELL = re.compile(r"(0|[1-9][0-9]*)([FIWBROL])(0|[1-9][0-9]*)")
 _PAIR = re.compile(r"\(([^;]*);([^;]*)\)OVERLAP_F_B")
+#: Most digits of a stage or a microbatch in a cell. By definition.
 _MOST_DIGITS = 9
 
 
