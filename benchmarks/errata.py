@@ -23,7 +23,7 @@ WIDTH = 138
 
 #: How sure a refutation is, by its grade.
 SURE = {
-    "refuted": "refuted by a witness",
+    "refuted": "refuted by a counterexample",
     "dimensions": "refuted: the units do not fit",
     "ambiguous": "refuted in one of its readings",
     "contradiction": "refuted: it contradicts the authors' own text, settings, figures or source",
@@ -83,7 +83,7 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
             yield "\n" + textwrap.fill(paper + ":", WIDTH) + "\n"
         sure = SURE[row["grade"]]
         if not row["witness"]:
-            sure = sure.replace("by a witness", "by arithmetic")
+            sure = sure.replace("by a counterexample", "by arithmetic")
             sure += "" if "arithmetic" in sure else ", by arithmetic"
         repair = f"{row['repair']}. Why: {row['proof']}."
         yield f"### {row['name']}\n\n{_cell(row['source'])}: *{sure}*.\n"

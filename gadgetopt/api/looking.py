@@ -261,7 +261,7 @@ def _figure_of_runs(what: Any, x: str, y: str, by: str, **only: Sequence[str]) -
     from gadgetopt.reporting.curves_of_runs import plot_runs
 
     if isinstance(what, Document | Result):
-        raise InputError("plot: x is a column of runs, expected a comparison or a store")
+        raise InputError("plot: x names a column of runs, so it needs a comparison or a store")
     return plot_runs(what, x, y, by, **only)
 
 
@@ -281,7 +281,9 @@ def _figure(
         if figure is not None:
             return figure
     if chosen is None:
-        raise InputError(f"picture: {system.name} has none of this, expected a solution to draw")
+        raise InputError(
+            f"picture: {system.name} has no picture of an instance; give a solution to draw"
+        )
     if chosen.of == "instance":
         return drawn(system, chosen, document.data)
     if decision is None:
@@ -298,7 +300,7 @@ def _subject(
         what = read(what)
     if isinstance(what, Result):
         if what.document is None:
-            raise InputError(f"plot: {what!r} is without its instance, expected plot(instance, it)")
+            raise InputError(f"plot: {what!r} does not know its instance; call plot(instance, it)")
         what, solution = what.document, what if solution is None else solution
     if not isinstance(what, Document):
         kind = type(what).__name__

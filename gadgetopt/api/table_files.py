@@ -168,7 +168,7 @@ def _columns(table: CsvTable, field: ListField, mapped: Iterable[str]) -> dict[s
     found = {**same, **given}
     for column in found.values():
         if table.header.count(column) > 1:
-            raise InputError(f"{table.path}: header: column {column!r} is there twice")
+            raise InputError(f"{table.path}: header: column {column!r} occurs twice")
     missing = [name for name in field.required if name not in found]
     if missing:
         _refuse_columns(table, field, list(found), missing)

@@ -74,7 +74,10 @@ def errata(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="Statements as SYSTEM/NAME, or systems for all of theirs; default all.",
+            help=(
+                "Statements as SYSTEM/NAME, or systems, which stand for all their "
+                "statements; default all."
+            ),
         ),
     ] = None,
     as_json: Json = False,
@@ -95,7 +98,10 @@ def errata(
         columns = ("name", "source", "verdict", "shown")
         print_rows([{column: row[column] for column in columns} for row in rows])
         refuted = sum(row["verdict"] == "refuted" for row in rows)
-        echo(f"{len(rows)} statements checked, {refuted} refuted; one by its name tells all")
+        echo(
+            f"{len(rows)} statements checked, {refuted} refuted; "
+            "`gadgetopt errata NAME` shows one in full"
+        )
     return int(any(row["verdict"] != row["expected"] for row in rows))
 
 
@@ -133,7 +139,7 @@ def _print_one(row: dict[str, Any]) -> None:
     echo(f"  {row['source']}, {of}")
     echo(f"  says: {row['statement']}")
     echo(f"  shown: {row['shown']}")
-    echo(f"  witness: {row['witness'] or 'none, arithmetic decides'}")
+    echo(f"  counterexample: {row['witness'] or 'none, arithmetic decides'}")
     for label in ("repair", "proof"):
         if row[label]:
             echo(f"  {label}: {row[label]}")

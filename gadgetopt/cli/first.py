@@ -17,14 +17,14 @@ def welcome() -> str:
     from gadgetopt import __version__
 
     return f"""\
-gadgetopt {__version__}: how far from optimal is the paper's algorithm on these instances?
+gadgetopt {__version__}: how far from optimal are published schedulers, by proved bounds?
 
 Three commands to try first:
   gadgetopt list                        list the systems
   gadgetopt generate sjf_bco --out my   write a small instance of one of them
   gadgetopt compare my                  solve it by several methods and print their ratios
 
-`gadgetopt --help` lists all commands, `gadgetopt COMMAND --help` describes one."""
+`gadgetopt --help` lists all commands, `gadgetopt COMMAND --help` explains one."""
 
 
 def versions() -> str:

@@ -126,7 +126,7 @@ def info(
     """Print what an instance file is.
 
     Name, system, fingerprint, size, features and origin; with `--store`, also the best objective
-    and the best bound that its runs found, and by which methods.
+    and the best dual bound that its runs found, and by which methods.
     """
     from gadgetopt.runs.engine.once import run_command
 
@@ -191,7 +191,9 @@ def _known_lines(found: Known, store: str) -> list[str]:
         state = ", optimal" if found.optimal else ""
         lines.append(f"best objective: {number(best.objective)}{state}, by {best.method}")
     if bound is not None and bound.bound is not None:
-        lines.append(f"best bound: {number(bound.bound)}, {bound.bound_voucher}, by {bound.method}")
+        lines.append(
+            f"best dual bound: {number(bound.bound)}, {bound.bound_voucher}, by {bound.method}"
+        )
     if verified is not None and verified.bound is not None:
         lines.append(f"best verified bound: {number(verified.bound)}, by {verified.method}")
     if hopeless is not None:

@@ -40,7 +40,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 app: typer.Typer = typer.Typer(
     name="gadgetopt",
-    help="How far from optimal is the paper's algorithm on these instances?",
+    help="How far from optimal are published schedulers, by proved bounds?",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -119,7 +119,9 @@ def import_(
     list_name: Annotated[
         str | None,
         typer.Option(
-            "--list", help="table: the list that the rows are, if several.", metavar="FIELD"
+            "--list",
+            help="table: the list that the rows fill, if the system has several.",
+            metavar="FIELD",
         ),
     ] = None,
     force: Force = False,
@@ -145,7 +147,7 @@ def import_(
         return
     for option, given in (("--map", columns), ("--like", like), ("--list", list_name)):
         if given:
-            raise InputError(f"{option}: goes with `import table` only")
+            raise InputError(f"{option}: is for `import table` only")
     declared, importer = find_importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
     parameters = {**importer.parameters, **changed}
@@ -182,7 +184,7 @@ def _import_tables(
     from gadgetopt.system.registry import problem
 
     if system is None:
-        raise InputError("--system: is missing, a table may be for any")
+        raise InputError("--system: is missing; say which system the table is for")
     list_name, columns, values, like = options
     written, reports = [], []
     for file in files:
@@ -226,7 +228,8 @@ def export(
     checker: Annotated[
         Path | None,
         typer.Option(
-            "--checker", help="Write the checker of proofs there: one file that needs Python alone."
+            "--checker",
+            help="Write the checker of proofs to this file; it needs nothing but Python.",
         ),
     ] = None,
     time_limit: ModelTime = 600.0,
@@ -242,18 +245,23 @@ def export(
 
     if checker is not None:
         if any(given is not None for given in (file, form, formulation, proof, out)):
-            raise InputError("--checker: goes alone, it writes no model")
+            raise InputError(
+                "--checker: cannot be combined with a model; it writes the checker only"
+            )
         return _write_checker(checker)
     if file is None or form is None:
         raise InputError(f"{'FILE' if file is None else '--format'}: is missing")
     limits = Limits(time_limit, 1, memory_mb)
     if form == "vipr" or proof is not None:
         if proof is None or form != "vipr" or formulation is not None:
-            raise InputError("--format: vipr goes with --proof, and the proof says the formulation")
+            raise InputError(
+                "--format: vipr needs --proof, and takes no --formulation: the proof names it"
+            )
         path = out or Path(f"{_safe(read_instance(file).name)}.vipr")
         if path.exists() and not path.is_file():
             raise InputError(
-                f"--out: {path} is not a regular file, expected one: the model is written beside it"
+                f"--out: {path} is not a regular file, expected one: the model is "
+                "written beside the proof"
             )
         beside = model_beside(path, file)
         check_outputs(path, beside, read=(file, proof))
@@ -278,7 +286,7 @@ def new_system(
         Path,
         typer.Option(
             "--folder",
-            help="Folder for it: of a package of your own, or `models` of a checkout.",
+            help="Folder to write it to: a package of your own, or `models` of a checkout.",
             metavar="DIR",
         ),
     ] = Path(),

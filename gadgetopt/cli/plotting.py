@@ -93,7 +93,9 @@ def plot(
     only = {"systems": systems, "methods": methods, "instances": instances}
     if x is not None:
         if solution is not None or run is not None or picture is not None:
-            raise InputError("--x: draws the runs of a store, expected nothing else to draw")
+            raise InputError(
+                "--x: draws the runs of a store; leave out SOLUTION, --run and --picture"
+            )
         figure = _figure_of_runs(instance, x, y, by, only)
     elif run is None and is_store(instance):
         if solution is not None or picture is not None:

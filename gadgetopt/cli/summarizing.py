@@ -54,7 +54,7 @@ def summary(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Exactly these columns of a table, Markdown or LaTeX: solved, median, worst, "
+            help="Only these columns, in a table, in Markdown or LaTeX: solved, median, worst, "
             "theorem, time, ...",
             metavar="NAME,...",
         ),
@@ -62,7 +62,7 @@ def summary(
     names: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file of names in print: its tables systems, methods and columns.",
+            help="TOML file with names for print, in its tables systems, methods and columns.",
             metavar="FILE.toml",
         ),
     ] = None,
@@ -77,7 +77,7 @@ def summary(
     profile: Annotated[
         str | None,
         typer.Option(
-            help="The performance profile of this instead: time, integral, ratio or gap.",
+            help="Print a performance profile instead: of time, integral, ratio or gap.",
             metavar="MEASURE",
         ),
     ] = None,
@@ -120,7 +120,7 @@ def summary(
     if profile is not None:
         given = (by, cells, systems, methods, instances, intervals or None)
         if any(x is not None for x in given) or form not in ("table", "csv", "json"):
-            raise InputError("--profile: is of the whole store, expected only --format and --out")
+            raise InputError("--profile: covers the whole store; it takes --format and --out only")
         _show_profile(store, profile, form, out)
         return
     rows = described.rows if described is not None and by is None else tuple(by or ())

@@ -44,7 +44,7 @@ def train(
         Path | None, typer.Option(help=f"Write a picture of the curve: {FIGURE_FILE}.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Begin anew; replace what another training left.")
+        bool, typer.Option("--force", help="Begin anew; replace what an earlier training wrote.")
     ] = False,
     plugin: Plugins = None,
     as_json: Json = False,

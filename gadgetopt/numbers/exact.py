@@ -54,7 +54,7 @@ def common_denominator(numbers: Iterable[Fraction | int]) -> int:
     for d in {x.denominator for x in numbers}:
         denominator = math.lcm(denominator, d)
         if denominator.bit_length() > MOST_BITS:
-            raise ValueError(f"the common denominator has more than {MOST_BITS} binary digits")
+            raise ValueError(f"the common denominator has more than {MOST_BITS:,} binary digits")
     return denominator
 
 

@@ -59,7 +59,7 @@ def unpacked(text: str) -> Iterator[str]:
     Raises
     ------
     ValueError
-        If it is not such a text, or larger than any honest proof.
+        If it is not such a text, or larger than the limit for a proof.
     """
     most = _most_text(3 * len(text) // 4)
     begun: list[bytes] = []  # the pieces of a line without its end
@@ -70,7 +70,7 @@ def unpacked(text: str) -> Iterator[str]:
         begun.append(first)
         length += len(first)
         if size > most or length > LONGEST_LINE:
-            raise ValueError("proof: is larger than any honest proof")
+            raise ValueError("proof: is larger than the limit for a proof")
         if more:
             *whole, last = more
             for line in (b"".join(begun), *whole):

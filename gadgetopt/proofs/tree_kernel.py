@@ -205,7 +205,7 @@ def _leaf(box: Box, form: Form, words: Sequence[str]) -> Fraction | None:
     end = words.index("|") if "|" in words else len(words)
     q, *pairs = map(int, words[1:end])
     if box.steps > MOST_STEPS:
-        raise Rejected("takes longer than any honest proof")
+        raise Rejected("takes more steps than the limit for a proof")
     return leaf_bound(box, form, divisor_of(words[0]), q, pairs, list(map(int, words[end + 1 :])))
 
 
@@ -214,7 +214,7 @@ def divisor_of(word: str) -> int:
     if word.startswith("/"):
         return int(word[1:])
     if int(word) > MOST_BINARY_DIGITS:
-        raise Rejected("a leaf of more digits than any honest one")
+        raise Rejected("a leaf of more digits than the limit for a proof")
     return 1 << int(word)
 
 

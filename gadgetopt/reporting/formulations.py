@@ -193,7 +193,7 @@ def model_row(document: Document[Any], formulation: Formulation, limits: Limits)
         return {**row, "note": "not linear: no LP bound" if size.nonlinear_rows else None}
     row["lp_bound"] = plain_number(lp_bound(form, clock.limits()))
     if row["lp_bound"] is None:
-        row["note"] = "the linear relaxation was not solved to optimality"
+        row["note"] = "the solver did not finish the linear relaxation"
     return row
 
 

@@ -95,7 +95,7 @@ def new_system(name: str, folder: Path) -> list[Path]:
         raise InputError(f"--folder: {folder}, expected the library's models/ itself, or elsewhere")
     for taken in (place.system, place.tests, place.instances, place.quickstart):
         if taken.exists():
-            raise InputError(f"{taken}: is there already, expected a new name or another --folder")
+            raise InputError(f"{taken}: already exists; choose another name or another --folder")
     written = []
     for source, target in _files(place):
         if target == place.project and target.exists():

@@ -321,7 +321,7 @@ def _outcome(
     if run.status == cp_model.INFEASIBLE:
         return SolverOutcome(Status.INFEASIBLE, counts=run.counts, trace=tuple(run.trace))
     if run.status == cp_model.MODEL_INVALID:
-        return SolverOutcome(Status.ERROR, reason="CP-SAT calls the model invalid")
+        return SolverOutcome(Status.ERROR, reason="CP-SAT rejects the model as invalid")
     if values is None:
         status = Status.NO_SOLUTION
     elif run.status == cp_model.OPTIMAL or _gap_closed(objective, bound, 0.0):

@@ -38,7 +38,7 @@ def rounded_number(instance: Any) -> str | None:
         if x not in known:
             known[x] = _survives_doubles(x)
         if not known[x]:
-            return f"{where}: {x} does not survive the doubles of the model"
+            return f"{where}: {x} is changed by rounding to a double, which the model holds"
     return None
 
 

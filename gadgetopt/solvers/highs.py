@@ -163,7 +163,8 @@ def pass_form(form: StandardForm) -> highspy.Highs:
     )
     if status == highspy.HighsStatus.kError:
         raise ModelRefused(
-            "HiGHS does not accept the model: a coefficient is 1e15 or more, or bounds are not sane"
+            "HiGHS does not accept the model: a coefficient is 1e15 or more, or a "
+            "bound is not a number"
         )
     return highs
 

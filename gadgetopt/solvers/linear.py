@@ -259,7 +259,7 @@ def _without_rounded_claims(
         conclusive = (Status.OPTIMAL, Status.INFEASIBLE)
         if not isinstance(second, str) and second.status in conclusive:
             return second
-        taken = "CP-SAT came to no end" if not isinstance(second, str) else _not_taken(second)
+        taken = "CP-SAT did not finish" if not isinstance(second, str) else _not_taken(second)
         reason += f", and {taken}"
     if wrong is not None:
         return _failed(outcome, f"{reason}: its point violates {wrong}; {ROUNDER}")

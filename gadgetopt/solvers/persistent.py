@@ -387,7 +387,7 @@ class PersistentLp:
         if status == highspy.HighsStatus.kError:
             raise ModelRefused(
                 f"HiGHS does not accept {what}: an index is unknown or twice in a row or column, a "
-                "coefficient is 1e15 or more, or bounds are not sane"
+                "coefficient is 1e15 or more, or a bound is not a number"
             )
 
 

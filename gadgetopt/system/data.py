@@ -131,7 +131,7 @@ class Instance(Data):
         InputError
             If its problem has no rows of its own, as all but the exact models of files.
         """
-        raise InputError("has no rows that could hold within a tolerance; only model files have")
+        raise InputError("has no rows that could hold within a tolerance; it is no model file")
 
 
 class Solution(Data):

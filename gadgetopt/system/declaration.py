@@ -543,7 +543,7 @@ if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept
         """Say what took the place of `Parts`, by which systems once named their functions."""
         if name == "Parts":
             raise InputError(
-                "Parts: is no more, expected parts below decorators such as @method() and "
+                "Parts: was removed; declare parts below decorators such as @method() and "
                 "Problem(package=__name__), which reads them (docs/own_system.md)"
             )
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -121,11 +121,11 @@ def why_unproved(result: Result) -> str:
     if result.status in (Status.ERROR, Status.NOT_APPLICABLE):
         return f"the run is {in_words(result.state)}: {result.reason}"
     if status_voucher(result) is not None:
-        parts = [f"{result.status} is only the word of {result.method}"]
+        parts = [f"{result.status} rests on the word of {result.method} alone"]
     elif result.bound is None:
         parts = [str(result.notes.get(WITHDRAWN, "the run has no bound"))]
     else:
-        parts = [f"the bound {show(result.bound)} is only the word of {result.method}"]
+        parts = [f"the bound {show(result.bound)} rests on the word of {result.method} alone"]
     if "bound" in told:
         parts.append(f"the best proof is {show(Fraction(told['bound']))}")
     reasons = [in_words(str(told[key])) for key in ("refused", "ended") if key in told]

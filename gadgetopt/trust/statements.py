@@ -151,7 +151,7 @@ def tested_ratio(document: Document, theorem: str, method: str, rival: str) -> F
         return Finding(None, f"{method}: {ours.state}, {rival}: {other.state}")
     if not promise.applies or promise.ratio is None:
         why = "; ".join(promise.failing) or "no finite ratio"
-        return Finding(None, f"{theorem} promises nothing here: {why}")
+        return Finding(None, f"{theorem} gives no ratio on this instance: {why}")
     minimise = document.problem.sense == "min"
     least = _ratio(ours.objective, other.objective, minimise)
     most = None if other.bound is None else _ratio(ours.objective, other.bound, minimise)

@@ -114,7 +114,7 @@ class Graph(Data):
             if link.source == link.target:
                 raise ValueError(f"links[{e}].target: {link.target} is the source too")
             if (link.source, link.target) in seen:
-                raise ValueError(f"links[{e}]: {link.source} to {link.target} is there twice")
+                raise ValueError(f"links[{e}]: {link.source} to {link.target} occurs twice")
             seen.add((link.source, link.target))
         if all(node.capacity is None for node in self.nodes):
             raise ValueError("nodes: none with a capacity, expected at least one server")
@@ -204,7 +204,9 @@ class GadgetInstance(Instance):
             if not ends_finite(
                 job.utility, job.iterations_per_worker_slot, job.max_workers * self.horizon_slots
             ):
-                raise ValueError(f"jobs[{i}].utility: beyond all doubles by the end of the horizon")
+                raise ValueError(
+                    f"jobs[{i}].utility: larger than any double by the end of the horizon"
+                )
         for where, given in amounts:
             if len(given) != wanted:
                 raise ValueError(f"{where}: {len(given)} amounts for {wanted} resources")

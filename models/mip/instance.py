@@ -52,7 +52,7 @@ class MipInstance(Instance):
             if len(names) != count:
                 raise ValueError(f"{what}: {len(names)} names, but the model has {count} {what}")
             if len(set(names)) < count:
-                raise ValueError(f"{what}: a name is there twice")
+                raise ValueError(f"{what}: a name occurs twice")
             if not all(name and "\n" not in name for name in names):
                 raise ValueError(f"{what}: a name is empty, or holds the end of a line")
         return self

@@ -295,7 +295,7 @@ def _repeated(where: str, names: list[str]) -> Iterator[str]:
     if len(set(names)) < len(names):
         name = next(name for name, times in Counter(names).items() if times > 1)
         i = len(names) - 1 - names[::-1].index(name)
-        yield f"{where}[{i}].name: {name!r} is there twice"
+        yield f"{where}[{i}].name: {name!r} occurs twice"
 
 
 class OneFlowSbpSolution(Solution):

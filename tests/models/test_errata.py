@@ -71,7 +71,7 @@ def test_the_command_prints_one_statement(cli):
     assert code == 0
     assert "workers on 2 of 3 servers; the equation is violated at 1" in out
     assert "repair: degree 2 x_is" in out
-    assert "witness: instances/errata/gadget/equation-9.json" in out
+    assert "counterexample: instances/errata/gadget/equation-9.json" in out
 
 
 def test_the_command_gives_json_of_a_system(cli):

@@ -96,7 +96,7 @@ def solve_by_cardinality(
     clock = Clock(limits)
     relaxation = linear_relaxation(knapsack, clock.limits())
     if relaxation.infeasible:
-        return CoreResult(None, -math.inf, -math.inf, "no fractions of items fit")
+        return CoreResult(None, -math.inf, -math.inf, "not even fractions of items fit")
     if relaxation.duals is None or relaxation.limit_hit:
         return stopped_early(relaxation)
     chosen = incumbent(knapsack, relaxation, clock)

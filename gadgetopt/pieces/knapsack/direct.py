@@ -130,7 +130,7 @@ def solve_mip(
     chosen = np.flatnonzero(outcome.values > 0.5).astype(np.int64)
     if not fits(knapsack, chosen):
         # The bound stands: all choices that fit are also within the solver's tolerances.
-        notes = {"unfit": f"{backend}'s choice fits only by its tolerances"}
+        notes = {"unfit": f"the choice of {backend} fits only within the solver's tolerances"}
         return CoreResult(None, -math.inf, bound, proof, limit_hit=outcome.limit_hit, notes=notes)
     value = knapsack.value(chosen)
     return CoreResult(chosen, value, max(bound, value), proof, limit_hit=outcome.limit_hit)

@@ -55,7 +55,7 @@ def check(
     Unreadable
         If one of the files cannot be read as what it should be.
     OSError
-        If a file cannot be read at all, or is larger than any honest proof.
+        If a file cannot be read at all, or is larger than the limit for a proof.
     """
     lines = file_lines(proof)
     first = next((line for line in lines if line.strip()), "").strip()
@@ -64,7 +64,8 @@ def check(
     is_vipr = begin == "VER" or begin.startswith("%")
     if not is_vipr and begin not in KINDS and not first.startswith("{"):
         raise Unreadable(
-            f"{proof}: is no proof that is read here: a VIPR file, a tree or ray, or a certificate"
+            f"{proof}: is not a proof that this program reads; expected a VIPR file, a tree "
+            "proof, a ray or a certificate"
         )
     if model is None and not is_vipr:
         raise Unreadable(f"{proof}: holds no model: name the model file that it is about")
@@ -95,7 +96,7 @@ def file_lines(path: Path) -> Generator[str]:
     Raises
     ------
     OSError
-        If it cannot be read, is damaged, or larger than any honest proof.
+        If it cannot be read, is damaged, or larger than the limit for a proof.
     """
     openers: dict[str, Callable[[Path, str], object]] = {".gz": gzip.open, ".bz2": bz2.open}
     size = 0
@@ -104,7 +105,7 @@ def file_lines(path: Path) -> Generator[str]:
             while line := file.readline(LONGEST_LINE + 1):
                 size += len(line)
                 if len(line) > LONGEST_LINE or size > MOST_BYTES:
-                    raise OSError(errno.EFBIG, "is larger than any honest proof", str(path))
+                    raise OSError(errno.EFBIG, "is larger than the limit for a proof", str(path))
                 yield line.decode("ascii", errors="replace")
     except (EOFError, zlib.error, OSError) as error:
         if getattr(error, "errno", None) is not None:

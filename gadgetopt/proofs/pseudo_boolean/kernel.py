@@ -117,7 +117,7 @@ class Proof:
         self.known[self.last] = derived
         self.words += _words(derived)
         if self.words > MOST_WORDS:
-            raise ValueError("more numbers at hand than in any honest proof")
+            raise ValueError("more numbers at hand than the limit for a proof")
         return False
 
     def constraint(self, words: list[str]) -> Constraint:
@@ -169,7 +169,7 @@ class Proof:
                 value = dict(self.known[int(word)][0]), self.known[int(word)][1]
             stack.append(value)
             if len(stack) > DEEPEST:
-                raise ValueError("a stack that no honest proof needs")
+                raise ValueError("a deeper stack than the limit for a proof")
         (value,) = stack
         return value
 

@@ -219,7 +219,7 @@ class Derivations:
         """Count what a proof costs, so that a small file cannot keep the reader for ever."""
         self.steps += steps
         if self.steps > MOST_ENTRIES:
-            raise ValueError("takes longer than any honest proof")
+            raise ValueError("takes more steps than the limit for a proof")
 
     def put(self, number: int, line: Line) -> None:
         """Keep a constraint under its number."""

@@ -67,12 +67,14 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
         }
         variants.append(Variant(spoken(column), traces, layout))
     caption = (
-        "One mark per run; filled where the ratio is certified, else hollow at its lower end with "
-        "a line to its upper end where there is one. Where a column takes few values, a line joins "
-        "each method's medians of these marks, in a band between the quartiles."
+        "One mark is one run. A filled mark is a certified ratio. A hollow mark is the least that "
+        "the ratio can be; the line from it ends at the most. If a column takes few values, a line "
+        "joins each method's medians, and a band shows the quartiles."
     )
     if len(kept) < len(measured):
-        caption += f" {len(kept)} of {len(measured)} runs, each method's worst among them."
+        caption += (
+            f" {len(kept)} of {len(measured)} runs are drawn, each method's worst among them."
+        )
     return Figure("columns", "Ratio against the instance", caption, variants, "Against")
 
 

@@ -78,15 +78,15 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
         variants.append(Variant("ratios and theorems", both, layout([*measured, *promised])))
     infinite = sum(line.low == math.inf for line in system.lines)
     caption = (
-        "Filled marks are certified ratios, with a box from the lower to the upper quartile and "
-        "the median in it. Hollow marks are not certified: the true ratio lies on the line to "
-        "their right, or anywhere to the right if the line ends in an arrow."
+        "A filled mark is a certified ratio. The box spans the quartiles and shows the median. "
+        "A hollow mark is not certified: the true ratio lies on the line to its right, or anywhere "
+        "to the right if the line ends in an arrow."
     )
     if promises:
         caption += (
-            " The second choice adds the ratios that theorems promise on the instances: a band "
-            "from the smallest to the largest with a bar at the median, with an asterisk if the "
-            "theorem is only claimed."
+            " The second choice adds what theorems promise on these instances: a band from the "
+            "least to the largest ratio, with a bar at the median. An asterisk marks a theorem "
+            "that is only claimed."
         )
     if vacuous:
         caption += f" Vacuous promises, beyond {VACUOUS:.0f}, are not drawn."

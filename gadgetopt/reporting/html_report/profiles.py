@@ -65,14 +65,14 @@ def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
     if rated != _solved(system):
         variants.append(_of_gaps(system, looks))
     caption = (
-        "How often a method is within a factor. Higher is better; a curve starts at the share on "
-        "which the method is best. An instance on which a method was not run counts as not solved; "
-        "with the second choice, a factor counts only if it is proved."
+        "The share of instances on which a method comes within a factor of the best. Higher is "
+        "better; a curve starts at the share on which its method is best. An instance on which a "
+        "method was not run counts as not solved. The second choice counts proved factors only."
     )
     if rated != _solved(system):
         caption += (
-            " Instances whose objective is not positive have no factor; the gap to the best "
-            "objective, as a part of the larger of the two, is there for all."
+            " An instance whose objective is not positive has no factor. The gap to the best "
+            "objective exists for every instance; it is a part of the larger of the two."
         )
     return Figure("quality", "Objective: performance profile", caption, variants, "Factor of the")
 
@@ -89,9 +89,9 @@ def time_profile(system: System, looks: Mapping[str, Style]) -> Figure:
     # A method that alone proves anything is its own fastest: a flat line.
     drawn = _drawn(found, looks, 1.0, axis) if len(found) > 1 else []
     caption = (
-        "How often a method proves its own solution optimal, and its time relative to the fastest "
-        f"proof on the instance. Shorter times count as {1000 * LEAST_S:g} ms. Methods that prove "
-        "nothing have no curve."
+        "The share of instances on which a method proves its own solution optimal, within a factor "
+        f"of the fastest proof. Times below {1000 * LEAST_S:g} ms count as {1000 * LEAST_S:g} ms. "
+        "A method that proves nothing has no curve."
     )
     return Figure(
         "time",
@@ -112,10 +112,11 @@ def integral_profile(system: System, looks: Mapping[str, Style]) -> Figure:
     # Without incumbents or without bounds every integral is the run's time.
     several = len(found) > 1 and any(_bounds_both(line) for line in system.lines)
     caption = (
-        "How often a method's primal-dual integral, its gap over time in seconds at a gap of 100%, "
-        "is within a factor of the least on the instance. Incumbents and bounds are as the methods "
-        "reported them; what a run leaves open counts until its time limit. Integrals below "
-        f"{1000 * LEAST_S:g} ms count as that."
+        "The primal-dual integral adds up a method's gap over time; a gap of 100% for a second "
+        "counts as a second. The curve is the share of instances on which the integral is within a "
+        "factor of the least one. Incumbents and bounds are those that the methods reported, and "
+        "an open gap counts until the time limit. Integrals below "
+        f"{1000 * LEAST_S:g} ms count as {1000 * LEAST_S:g} ms."
     )
     return Figure(
         "integral",
@@ -145,8 +146,8 @@ def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
         layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
         variants.append(Variant(label, _drawn(found, looks, LEAST_S, axis), layout))
     caption = (
-        "How soon a method has a solution as good as the target. Intermediate solutions are as the "
-        "method reported them; its final solution was re-evaluated."
+        "The time until a method has a solution as good as the target. The evaluator computed the "
+        "objective of the final solution; earlier ones are those that the method reported."
     )
     return Figure("target", "Time to target", caption, variants, "Within")
 

@@ -33,7 +33,7 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
     # Beside a run's curve: what a method needs in some run for its curve to be meaningful.
     readings: tuple[tuple[str, Callable[[Line], Curve], Callable[[Line], bool]], ...] = (
         (
-            "best bound known",
+            "best dual bound known",
             lambda line: _gaps(line, bounds.get(line.instance), line.minimises),
             _solves,
         ),
@@ -65,9 +65,9 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
         if traces:
             variants.append(Variant(label, traces, layout))
     caption = (
-        "|objective - bound| / |objective| of a method's incumbent over time, median over its runs "
-        "without an error; 100% while there is no incumbent. Taken from the methods' own traces; a "
-        "finished run keeps its final gap."
+        "The median gap of a method's runs over time: |objective - bound| / |objective|, and 100% "
+        "while there is no incumbent. The methods' own traces say it; a finished run keeps its "
+        "final gap, and runs with an error are left out."
     )
     return Figure("gap", "Gap over time", caption, variants, "Against the")
 

@@ -220,14 +220,14 @@ def _told(row: SystemRow) -> str:
 
 def _caption(rows: Sequence[SystemRow]) -> str:
     said = (
-        "Each system's first heuristic, the paper's algorithm where it was run: blue its median "
-        "ratio, orange its worst."
+        "Each row is a system's first heuristic, which is the paper's algorithm if it was run: "
+        "blue is its median ratio, orange its worst."
     )
     if any(row.theorem is not None for row in rows):
         said += (
-            " The upright bar is the ratio that a proven theorem guarantees, the median over the "
-            "instances, with a band to the largest."
+            " The upright bar is what a proven theorem guarantees: its median over the instances, "
+            "with a band to the largest."
         )
     if any(low != high for row in rows for low, high in (row.median, row.worst)):
-        said += " A hollow mark is not certified: the ratio is at least this."
+        said += " A hollow mark is not certified: the ratio is at least that."
     return said

@@ -18,7 +18,7 @@ from gadgetopt.reporting.html_report.reading import Line, System, number
 from gadgetopt.reporting.html_report.style import Style
 
 #: What runs note of their models, and what the reader sees.
-BOUNDS = {"lp_bound": "LP bound", "root_bound": "bound at the root, after cuts"}
+BOUNDS = {"lp_bound": "LP bound", "root_bound": "root bound, after cuts"}
 
 
 def relaxations(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
@@ -54,9 +54,10 @@ def relaxations(system: System, looks: Mapping[str, Style], index: Mapping[str, 
         }
         variants.append(Variant(words, traces, layout))
     caption = (
-        "One mark per run of a formulation. The LP bound is the optimum of the linear relaxation "
-        "of the model as written; the bound at the root is the solver's when it began to branch "
-        "or ended before. CP-SAT has no root, models that are not linear have no LP bound."
+        "One mark is one run of a formulation. The LP bound is the optimum of the model's linear "
+        "relaxation. The root bound is the solver's dual bound when it began to branch, or when it "
+        "ended if it never did. CP-SAT has no root, and models that are not linear have no LP "
+        "bound."
     )
     variants = [variant for variant in variants if variant.traces]
     return Figure("relaxations", "Bounds before the search", caption, variants, "Bound")

@@ -275,7 +275,7 @@ _MEANINGS: dict[str, str] = {
     "bound": "dual bound, of several instances the mean",
     "gap": "mean gap between the run's objective and its own bound",
     "solved": "instances with a feasible solution",
-    "optimal": "instances solved to optimality",
+    "optimal": "instances that the method closed",
     "verified": "those of a verified bound",
     "time": "geometric mean of the seconds, shifted by 1 s",
     "time_interval": "geometric mean of the seconds, shifted by 1 s, and its 95 % bootstrap "

@@ -66,7 +66,7 @@ def _propagate(form: IntegerForm, j: int, rows: list[tuple[int, IntegerRow]]) ->
                 found = True
     low, high = form.lower[j], form.upper[j]
     if low is not None and high is not None and low > high:
-        raise TriviallyInfeasibleError(f"{form.names[j]}: its rows leave it no value")
+        raise TriviallyInfeasibleError(f"{form.names[j]}: its rows allow no value")
     return found
 
 

@@ -76,7 +76,9 @@ class BglPartitionInstance(Instance):
                 raise ValueError(f"edges[{e}]: a loop at node {u}, expected two different nodes")
             pair = edge if self.directed or u < v else (v, u)
             if pair in seen:
-                raise ValueError(f"edges[{e}]: {u} and {v} are there already, expected each once")
+                raise ValueError(
+                    f"edges[{e}]: {u} and {v} are joined twice, expected each edge once"
+                )
             seen.add(pair)
         trained: set[int] = set()
         for t, node in enumerate(self.train_nodes):
@@ -85,7 +87,7 @@ class BglPartitionInstance(Instance):
                     f"train_nodes[{t}]: {node}, expected nodes 0 to {self.num_nodes - 1}"
                 )
             if node in trained:
-                raise ValueError(f"train_nodes[{t}]: {node} is there already, expected each once")
+                raise ValueError(f"train_nodes[{t}]: {node} occurs twice, expected each once")
             trained.add(node)
         return self
 

@@ -52,7 +52,7 @@ def many_roots(document: Document) -> Finding:
 @statement(
     source="the abstract: trees with different workers as roots",
     statement="different roots can make the packing faster",
-    proof="by the witness",
+    proof="by this instance",
     reconstructed=True,
 )
 def roots_matter(document: Document) -> Finding:

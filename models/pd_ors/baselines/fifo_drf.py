@@ -160,7 +160,7 @@ def fifo(
         If the bounds are not in order.
     """
     if not 1 <= fewest_workers <= most_workers:
-        raise ModelRefused(f"fifo: {fewest_workers} to {most_workers} workers is no range")
+        raise ModelRefused(f"fifo: {fewest_workers} to {most_workers} workers is not a range")
     clock, terms = Clock(limits), instance.terms
     drawn = rng.integers(fewest_workers, most_workers + 1, size=len(terms.jobs)).tolist()
     workers = [_usable(job, n) for job, n in zip(terms.jobs, drawn, strict=True)]

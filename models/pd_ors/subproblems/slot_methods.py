@@ -74,7 +74,7 @@ def slot_table(job: JobTerms, t: int, price: Floats, slot: Room, options: SlotOp
     if method == "exact_dp":
         return exact_table(job, slot)
     if slot.least is not None or slot.most is not None:
-        raise ValueError(f"slot_method: {method!r} knows no bounds of workers on machines")
+        raise ValueError(f"slot_method: {method!r} does not take bounds on workers of a machine")
     n = numbers_of_workers(job, options.grid)
     if method == "greedy":
         return greedy_table(job, slot, n)

@@ -145,7 +145,7 @@ def search_grid(
         If eps is not positive.
     """
     if not eps > 0:
-        raise ModelRefused(f"eps {eps}: the grid search needs a positive number")
+        raise ModelRefused(f"eps: {eps}, expected a positive number")
     of = ratios(job)
     span = list(known) if known is not None else ranges(job, of)
     if not all(0 < least <= greatest < math.inf for least, greatest in span):

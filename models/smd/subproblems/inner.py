@@ -158,7 +158,7 @@ def _most(others: Ints, rows: Sequence[tuple[int, int, int]]) -> Ints:
 def _refuse_too_many(job: Job) -> None:
     most = max(largest_w(job, 1), largest_p(job))
     if most > MOST_INSTANCES:
-        raise ModelRefused(f"{most} workers or servers of one job are more than can be counted")
+        raise ModelRefused(f"one job may have {most} workers or servers, too many to enumerate")
 
 
 def best_pair(job: Job) -> Pair | None:
@@ -179,7 +179,9 @@ def best_pair(job: Job) -> Pair | None:
     _refuse_too_many(job)
     first, last = (1, P) if P <= FEW_LINES else _promising(job, P)
     if last - first >= MOST_PAIRS:
-        raise ModelRefused(f"{last - first + 1} numbers of servers are in question for one job")
+        raise ModelRefused(
+            f"{last - first + 1} numbers of servers are possible for one job, too many to enumerate"
+        )
     p = np.arange(first, last + 1)
     W = most_workers(job, p)
     tau = job.completion_time

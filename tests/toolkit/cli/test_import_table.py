@@ -125,7 +125,7 @@ def test_every_list_of_every_system_is_read_from_its_own_csv_file(root, tmp_path
         ("gpus,iterations\n2,10\n7\n", (), "jobs.csv: line 3: has 1 cells, expected 2"),
         ("gpus,iterations\n2,10\n99,4\n", (), "jobs.csv: line 3, column gpus: sjf_bco: jobs[1].g"),
         ("gpus,iterations\n", (), "jobs.csv: has 1 rows, expected a header and rows"),
-        ("gpus,gpus,iterations\n1,1,1\n", (), "header: column 'gpus' is there twice"),
+        ("gpus,gpus,iterations\n1,1,1\n", (), "header: column 'gpus' occurs twice"),
         ('gpus,iterations\n"1,1\n', (), "jobs.csv: line 2: "),
     ],
 )
@@ -142,12 +142,12 @@ def test_what_cannot_be_used_is_one_line_with_file_line_and_column(
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["table", "jobs.csv"], "--system: is missing, a table may be for any"),
+        (["table", "jobs.csv"], "--system: is missing; say which system the table is for"),
         (["table", "no.csv", "--system", "knapsack"], "no.csv: cannot be read"),
         (["table", "no.csv", "--system", "a_srpt"], "--list: is missing, the lists of a_srpt are"),
         (["table", "no.csv", "--system", "bgl_resources"], "bgl_resources have no list that a"),
-        (["philly", "jobs.csv", "--map", "a=b"], "--map: goes with `import table` only"),
-        (["philly", "jobs.csv", "--like", "paper"], "--like: goes with `import table` only"),
+        (["philly", "jobs.csv", "--map", "a=b"], "--map: is for `import table` only"),
+        (["philly", "jobs.csv", "--like", "paper"], "--like: is for `import table` only"),
     ],
 )
 def test_options_that_are_missing_or_too_many_are_named(cli, arguments, line):

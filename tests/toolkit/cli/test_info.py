@@ -70,7 +70,7 @@ def test_a_store_tells_the_best_objective_and_bound_and_by_which_methods(
     assert said == [
         f"{store}: 3 runs by 3 methods",
         "best objective: 3, by first_fit",
-        "best bound: 2.5, solver, by strong",
+        "best dual bound: 2.5, solver, by strong",
         "best verified bound: 2, by weak",
     ]
     told = json.loads(cli("info", file, "--store", store, "--json")[1])["known"]

@@ -76,8 +76,8 @@ def test_the_model_beside_a_proof_is_not_written_over_the_instance(tmp_path, cap
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--format", "vipr"], "--format: vipr goes with --proof"),
-        (["--format", "mps", "--proof", "p"], "--format: vipr goes with --proof"),
+        (["--format", "vipr"], "--format: vipr needs --proof"),
+        (["--format", "mps", "--proof", "p"], "--format: vipr needs --proof"),
         (["--format", "mps"], "--formulation: is missing"),
     ],
 )

@@ -277,7 +277,7 @@ def test_padding_ends_a_text():
 )
 def test_a_small_file_does_not_hold_a_large_proof(text):
     packed = base64.b64encode(zlib.compress(text, 9)).decode()
-    with pytest.raises(ValueError, match="larger than any honest proof"):
+    with pytest.raises(ValueError, match="larger than the limit for a proof"):
         list(files.unpacked(packed))
 
 

@@ -150,7 +150,7 @@ def test_a_type_checker_is_content(package, root):
         ("knapsack", "NAME: 'knapsack' is a system already, see `gadgetopt list`"),
         ("json", "NAME: 'json' is a Python package already, expected a new name"),
         ("tests", "NAME: 'tests' is a Python package already, expected a new name"),
-        ("there", "there: is there already, expected a new name or another --folder"),
+        ("there", "there: already exists; choose another name or another --folder"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_one_line(name, line, cli, tmp_path, monkeypatch):

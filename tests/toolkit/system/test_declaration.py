@@ -36,7 +36,7 @@ def test_a_problem_without_its_functions_or_a_package_is_refused():
 
 
 def test_what_took_the_place_of_parts_is_said():
-    with pytest.raises(InputError, match=r"Parts: is no more, expected parts below decorators"):
+    with pytest.raises(InputError, match=r"Parts: was removed; declare parts below decorators"):
         from gadgetopt.system.declaration import Parts  # noqa: F401
     with pytest.raises(ImportError):
         from gadgetopt.system.declaration import Part_s  # noqa: F401

@@ -36,7 +36,7 @@ def hopeless(tmp_path_factory):
 
 def test_that_there_is_no_optimum_is_proved_and_checked(run):
     assert not is_verified(run)
-    assert why_unproved(run) == f"{run.status} is only the word of {run.method}"
+    assert why_unproved(run) == f"{run.status} rests on the word of {run.method} alone"
     certified = certify(DOCUMENT, run, 600.0)
     assert certified.status is run.status
     assert (certified.objective, certified.bound) == (None, None)

@@ -61,7 +61,7 @@ def cfr(
     if iterations < 1:
         raise ModelRefused(f"iterations: {iterations}, expected at least 1")
     if instance.predictions:
-        raise ModelRefused("predictions: CFR knows none")
+        raise ModelRefused("predictions: given, but CFR cannot use them")
     clock, play = Clock(limits), _Play(instance)
     done = 0
     while done < iterations and not (done and clock.expired):

@@ -88,7 +88,7 @@ def static_degree(instance: CacheInstance) -> MethodOutcome:
         If the instance has no graph.
     """
     if instance.graph is None:
-        raise ModelRefused("graph: missing, and degrees are those of its nodes")
+        raise ModelRefused("graph: missing, but degrees are taken from it")
     degree: dict[int, int] = {}
     for edge in instance.graph.edges:
         for v in edge:
@@ -127,7 +127,7 @@ def order_of(
     if order == "given":
         return list(range(count))
     if instance.order == "given":
-        raise ModelRefused(f"order: given, and {order!r} would be another one")
+        raise ModelRefused(f"order: the instance fixes it, so {order!r} cannot be used")
     if order == "random":
         return rng.permutation(count).tolist()
     if order == "path":

@@ -45,7 +45,7 @@ def check_free(instance: CacheInstance) -> None:
     ModelRefused
     """
     if instance.order == "given":
-        raise ModelRefused("order: given, so that only the retention is left to decide")
+        raise ModelRefused("order: the instance fixes it; take a formulation of the retention")
     if instance.host_capacity:
         raise ModelRefused("host_capacity: the joint model has one cache")
     check_size(instance, num_entries(instance))

@@ -58,7 +58,7 @@ def given_intervals(instance: CacheInstance) -> Intervals:
         If the order is free.
     """
     if instance.order != "given":
-        raise ModelRefused("order: free, and retention alone needs a given one")
+        raise ModelRefused("order: free, but this formulation needs a given one")
     return intervals_of(instance.batches(tuple(range(len(instance.requests)))))
 
 

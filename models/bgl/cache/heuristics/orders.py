@@ -72,7 +72,7 @@ def best_path(instance: CacheInstance, clock: Clock) -> list[int]:
     """Return the heaviest of some paths through the overlaps."""
     count = len(instance.requests)
     if instance.order == "given":
-        raise ModelRefused("order: given, so that only the retention is left to decide")
+        raise ModelRefused("order: the instance fixes it; take a formulation of the retention")
     if count > _MOST_PAIRED:
         raise ModelRefused(f"requests: {count} have too many pairs")
     weight = overlaps(instance.requests)

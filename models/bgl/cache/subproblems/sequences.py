@@ -42,9 +42,9 @@ def graph_of(instance: CacheInstance) -> TrainingGraph:
         If it has none, or the order is given.
     """
     if instance.graph is None:
-        raise ModelRefused("graph: missing, and proximity is a property of the graph")
+        raise ModelRefused("graph: missing, but proximity is taken from it")
     if instance.order == "given":
-        raise ModelRefused("order: given, and a proximity-aware order is another one")
+        raise ModelRefused("order: the instance fixes it, so it cannot be chosen by proximity")
     return instance.graph
 
 

@@ -251,7 +251,7 @@ def test_a_few_characters_do_not_fill_memory(monkeypatch):
 
 
 def test_a_stack_is_not_deep():
-    with pytest.raises(ValueError, match="a stack that no honest proof needs"):
+    with pytest.raises(ValueError, match="a deeper stack than the limit for a proof"):
         check(["pol " + "1 " * 1000 + "+ " * 999])
 
 

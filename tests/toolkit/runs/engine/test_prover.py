@@ -107,7 +107,7 @@ def test_after_a_signal_in_the_solve_no_proof_is_searched_for(troubles, backgrou
     assert not troubles[1].exists()
 
 
-CLAIM = "the bound 1 is only the word of claims; "
+CLAIM = "the bound 1 rests on the word of claims alone; "
 
 
 def test_each_search_says_why_there_is_no_proof_and_harms_no_other(stored):

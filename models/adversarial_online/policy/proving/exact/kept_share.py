@@ -44,7 +44,7 @@ def kept_share(instance: AdversarialOnlinePolicyInstance) -> MethodOutcome:
     if instance.payoff == "regret":
         raise ModelRefused("payoff: the formula is for the ratio")
     if instance.predictions:
-        raise ModelRefused("predictions: the formula knows none")
+        raise ModelRefused("predictions: given, but the formula holds without them only")
     check_kept_share(instance)
     ratio = optimal_ratio(instance)
     return MethodOutcome(

@@ -53,7 +53,7 @@ def check_plain(instance: CacheInstance) -> None:
     """
     if not is_plain(instance):
         raise ModelRefused(
-            "order: not that of fixed batches with misses of one cost, unit sizes and one cache"
+            "needs a free order of fixed batches, misses of one cost, unit sizes and one cache"
         )
     if instance.num_batches > MOST_BATCHES:
         raise ModelRefused(
