@@ -36,6 +36,7 @@ def main() -> int:
     except ImportError as error:
         print(f"docs/build.py: {error}: pip install '.[docs]'", file=sys.stderr)
         return 2
+    from browser_checker import write_checker
     from check_links import problems_of
     from notebook_files import write_notebooks
 
@@ -56,6 +57,11 @@ def main() -> int:
     bare = write_notebooks(given.out, given.work / "notebooks")
     if bare and not given.no_notebooks:
         print(f"docs/build.py: {bare} notebooks are written without their outputs", file=sys.stderr)
+    if not write_checker(given.out, given.work / "pyodide"):
+        print(
+            "docs/build.py: proof_checker.html loads Python from the network: npm has no Pyodide",
+            file=sys.stderr,
+        )
     found = problems_of(given.out)
     for line in found:
         print(f"docs/build.py: {line}", file=sys.stderr)

@@ -1,4 +1,8 @@
-"""The API reference: a page for every package, in it every public module from its docstrings."""
+"""The API reference: a page for every package, in it every public module from its docstrings.
+
+Its index goes by tasks: first what `gadgetopt` itself offers, then where the toolkit has what a
+method or a system of one's own needs, then all packages.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,45 @@ import gadgetopt
 
 _HEAD = """# API reference
 
-The functions of `gadgetopt` are the commands' words, and enough for most work. What lies behind
-them is documented as completely: a test asserts that every public module, class, function, method
-and property says what it is.
+What do you want to do? The functions of `gadgetopt` carry the commands' names and are enough for
+most work. What lies behind them is documented as completely: a test asserts that every public
+module, class, function, method and property says what it is.
 
 """
+#: What one wants to do, and the names of `gadgetopt` for it.
+_TASKS = {
+    "Get an instance": ("read", "generate", "instance", "import_", "Document", "Imported", "write"),
+    "Look at it": ("show", "plot", "formulations", "problem", "problems"),
+    "Solve it": ("solve", "Limits", "Result", "Status", "Evaluation", "InputError"),
+    "Prove a bound, check a proof": ("prove", "verify", "BoundRefuted"),
+    "Compare methods": ("compare", "Comparison", "Entry"),
+    "Read a store of runs": ("ratios", "summary", "write_report"),
+    "Take the model elsewhere": ("build", "export"),
+    "Declare a method or other parts of your own": (
+        "method", "formulation", "generator", "importer", "guarantee", "picture", "statement",
+        "trainer", "Extension", "load_plugin",
+    ),
+}  # fmt: skip
+#: What a method or a system of one's own needs, and the package that has it.
+_OWN = {
+    "declare a system": "system",
+    "read and write its files": "system.reading",
+    "watch the clock, keep the incumbent and the bound": "search",
+    "solve a Pyomo model with HiGHS, CP-SAT or SCIP": "solvers",
+    "compute exactly, or with a stated tolerance": "numbers",
+    "graphs, knapsacks, pipelines, traces": "pieces",
+    "prove the bound of a model": "proofs",
+    "have a result judged, and its certificate checked": "trust",
+    "read a store, or run a grid of runs": "runs",
+    "make a table, a figure or a report": "reporting",
+}
+_OWN_HEAD = """
+## Write a method or a system of your own
+
+| you want to | package |
+|---|---|"""
 _ROOMS = """
-## The toolkit
+## All packages of the toolkit
 
 From the ground up; each room imports only those before it.
 
@@ -85,12 +121,31 @@ def front_door() -> str:
     return "\n".join(lines)
 
 
+def by_task() -> Iterator[str]:
+    """Return what `gadgetopt` offers, task by task.
+
+    Raises
+    ------
+    SystemExit
+        If a public name belongs to no task, or a task names what is not public.
+    """
+    listed = [name for names in _TASKS.values() for name in names]
+    if sorted(listed) != sorted(gadgetopt.__all__):
+        wrong = sorted(set(listed) ^ set(gadgetopt.__all__))
+        raise SystemExit(f"docs/_extensions/api_pages.py: tasks: {', '.join(wrong)}")
+    for task, names in _TASKS.items():
+        yield f"## {task}\n\n| name | what it does |\n|---|---|"
+        for name in names:
+            doc = (getattr(gadgetopt, name).__doc__ or "").strip().splitlines()[0]
+            yield f"| {{py:obj}}`{name} <gadgetopt.{name}>` | {_cell(doc)} |"
+        yield ""
+
+
 def generated() -> Iterator[tuple[str, str]]:
     """Return the pages and their list."""
-    index = [_HEAD, "| | |\n|---|---|"]
-    for name in gadgetopt.__all__:
-        doc = (getattr(gadgetopt, name).__doc__ or "").strip().splitlines()[0]
-        index.append(f"| [`{name}`](gadgetopt.rst) | {_cell(doc)} |")
+    index = [_HEAD, *by_task(), _OWN_HEAD]
+    for task, package in _OWN.items():
+        index.append(f"| {task} | [`gadgetopt.{package}`](gadgetopt.{package}.rst) |")
     yield "api/gadgetopt.rst", front_door()
     index.append(_ROOMS)
     index.append("| package | what is in it |\n|---|---|")

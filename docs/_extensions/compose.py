@@ -7,6 +7,8 @@ pictures     all pictures of the library
 api          a page for every package, from the docstrings
 benchmarks   the scripts' docstrings
 commands     the command line's own help
+
+The page that checks proofs in a browser is written beside Sphinx's (`browser_checker`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import api_pages
 import benchmark_page
+import browser_checker
 import command_page
 import formulation_pages
 import notebook_files
@@ -51,6 +54,8 @@ def compose(folder: Path) -> None:
             text = system_pages.list_of_systems(text)
         elif name.startswith("systems/"):
             text = system_pages.with_links(text, path, name)
+        elif name == "check":
+            text = browser_checker.link_to(text)
         elif name == "features":
             text = system_pages.list_of_features(text)
         elif name.startswith("notebooks/"):

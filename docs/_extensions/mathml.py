@@ -1,12 +1,14 @@
-r"""Formulas as MathML, made when the site is built: no script, no font and no network is needed.
+r"""Formulas as MathML, made when the site is built: no script and no network is needed.
 
 `math-core` translates LaTeX to the MathML that all browsers draw, and refuses what it does not
-know; such a formula is a warning of the build, hence an error. Two things are done around it:
+know; such a formula is a warning of the build, hence an error. The site ships the font that they
+are set in (`math_font.py`). Two things are done around it:
 
 - A formula of several rows gets the environment `aligned`, as Sphinx's own renderers do.
 - The number of a row, `\tag{F1}`, `(4)\quad &` in front or `& (D5)` behind, goes into a cell of its
   own at the left end, where it is in sight even if the formula has to be scrolled. On pages that
   show a formulation beside its code it is a link.
+- A long row of several conditions, which `\quad` separates, goes on in a row below.
 """
 
 from __future__ import annotations
@@ -48,6 +50,40 @@ def split_rows(latex: str) -> list[str]:
     return [*rows, latex[start:]]
 
 
+#: Signs of a row that fit beside the code; longer ones are folded where they can be.
+LONGEST_ROW = 44
+
+
+def folded(row: str) -> list[str]:
+    r"""Return a row in pieces of at most `LONGEST_ROW` signs, as far as `\quad` and `&` allow."""
+    pieces, depth, start = [], 0, 0
+    for token in re.finditer(r"\\begin\b|\\end\b|\\[{}]|[{}]|\\q?quad(?![a-zA-Z])", row):
+        text = token[0]
+        if text in ("{", r"\begin"):
+            depth += 1
+        elif text in ("}", r"\end"):
+            depth -= 1
+        elif depth == 0 and text.endswith("quad"):
+            pieces.append(row[start : token.end()])
+            start = token.end()
+    pieces.append(row[start:])
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if piece.lstrip().startswith("&") or signs(lines[-1] + piece) <= LONGEST_ROW:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return [lines[0], *(f"&{line}" for line in lines[1:])] if "&" in lines[0] else [row]
+
+
+def signs(latex: str) -> int:
+    """Return about how many signs a formula has: a command is one, indices are half as wide."""
+    latex = re.sub(r"\\(?:q?quad|,|;|!|text|mathrm|operatorname)", "", latex)
+    indices = "".join(re.findall(r"[_^](\{[^{}]*\}|.)", latex))
+    count = len(re.sub(r"[\s{}&_^$]", "", re.sub(r"\\[a-zA-Z]+", "x", latex)))
+    return count - len(re.sub(r"[{}]", "", re.sub(r"\\[a-zA-Z]+", "x", indices))) // 2
+
+
 def number_of_row(row: str) -> tuple[str, str]:
     """Return a row without its number, and the number."""
     if found := _TAG.search(row):
@@ -85,7 +121,14 @@ def display(latex: str, links: dict[str, tuple[str, str]] | None = None) -> str:
     rows = split_rows(latex.strip())
     if len(rows) > 1 and not rows[-1].strip():
         rows.pop()
-    rows, numbers = map(list, zip(*map(number_of_row, rows), strict=True))
+    if len(rows) == 1 and len(folded(f"&{rows[0]}")) > 1 and "&" not in rows[0]:
+        rows = [f"&{rows[0]}"]
+    pairs = [
+        (piece, "" if k else number)
+        for row, number in map(number_of_row, rows)
+        for k, piece in enumerate(folded(row))
+    ]
+    rows, numbers = map(list, zip(*pairs, strict=True))
     if len(rows) == 1 and "&" not in re.sub(r"\\begin.*\\end", "", rows[0], flags=re.DOTALL):
         body = translate(rows[0], True)
         number = (

@@ -79,7 +79,7 @@ def requests(browser):
     sent = [
         e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
     ]
-    return [url for url in sent if not url.startswith(("file:", "data:", "about:", "chrome"))]
+    return [url for url in sent if not url.startswith(("file:", "data:", "blob:", "about:", "chrome"))]
 
 
 @pytest.mark.parametrize("page", [*KINDS, *NOTEBOOKS])
@@ -157,6 +157,24 @@ def test_the_search_works_from_a_folder(browser):
     assert any("concepts.html" in link for link in found), found
     assert requests(browser) == []
     assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+def test_a_proof_is_checked_in_the_browser(browser):
+    page = SITE / "proof_checker.html"
+    if "cdn.jsdelivr.net" in page.read_text(encoding="utf-8"):
+        pytest.skip("the site was built without npm, so the page needs the network")
+    show(browser, page, 390)
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    assert wide <= 390, f"{wide} pixels"
+    browser.execute_script("document.querySelector('#example').click()")
+    end, said = time.monotonic() + 300, ""
+    while "exit code" not in said and "could not" not in said and time.monotonic() < end:
+        said = browser.execute_script("return document.querySelector('#verdict').textContent")
+        time.sleep(0.2)
+    assert "proved: no feasible point has an objective above 9" in said
+    assert said.endswith("exit code 0")
+    assert requests(browser) == []
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -159,4 +159,4 @@ def test_the_command_draws_a_sweep_from_its_store(cli, tmp_path):
     )
     code, _, err = cli("plot", store, "--x", "param_jobs", "--run", "ab", "--out", out)
     assert code == 2
-    assert "--x: draws the runs of a store, expected nothing else to draw" in err
+    assert "--x: draws the runs of a store; leave out SOLUTION" in err

@@ -179,7 +179,7 @@ def test_a_certificate_of_another_model_is_told(folder):
         (("tree.txt",), "holds no model: name the model file"),
         (("proof.json",), "holds no model"),
         (("none.vipr",), "No such file"),
-        (("parcel.mps",), "is no proof that is read here"),
+        (("parcel.mps",), "is not a proof that this program reads"),
         (("proof.vipr", "none.mps"), "No such file"),
         (("proof.vipr", "proof.json"), "proof.json: is no exact text of a model"),
         (("odd.json", "parcel.lp"), "odd.json: is no certificate with a proof about a model"),
