@@ -79,7 +79,8 @@ def requests(browser):
     sent = [
         e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
     ]
-    return [url for url in sent if not url.startswith(("file:", "data:", "blob:", "about:", "chrome"))]
+    local = ("file:", "data:", "blob:", "about:", "chrome")
+    return [url for url in sent if not url.startswith(local)]
 
 
 @pytest.mark.parametrize("page", [*KINDS, *NOTEBOOKS])
