@@ -51,7 +51,7 @@ def split_rows(latex: str) -> list[str]:
 
 
 #: Signs of a row that fit beside the code; longer ones are folded where they can be.
-LONGEST_ROW = 44
+LONGEST_ROW = 36
 
 
 def folded(row: str) -> list[str]:
@@ -78,7 +78,8 @@ def folded(row: str) -> list[str]:
 
 def signs(latex: str) -> int:
     """Return about how many signs a formula has: a command is one, indices are half as wide."""
-    latex = re.sub(r"\\(?:q?quad|,|;|!|text|mathrm|operatorname)", "", latex)
+    latex = re.sub(r"\\qquad|\\quad", "xx", latex)
+    latex = re.sub(r"\\(?:,|;|!|text|mathrm|operatorname)", "", latex)
     indices = "".join(re.findall(r"[_^](\{[^{}]*\}|.)", latex))
     count = len(re.sub(r"[\s{}&_^$]", "", re.sub(r"\\[a-zA-Z]+", "x", latex)))
     return count - len(re.sub(r"[{}]", "", re.sub(r"\\[a-zA-Z]+", "x", indices))) // 2
