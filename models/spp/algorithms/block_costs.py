@@ -95,7 +95,15 @@ class BlockCosts:
 
         Rows are r' = 1, 2, ..., `most` GPUs before them, columns the layers after the channel.
         """
-        rates = self._transfer_s_per_byte[i][r][:most, None]
+        rates = self._transfer_s_per_byte[i - r][r - 1, :most, None]
+        return np.asarray(rates * self._transfer_bytes[cuts] + self._latency_s)
+
+    def channels_s(self, before: int, blocks: slice, most: int, cuts: slice) -> Floats:
+        """Return `channel_s` to several blocks that begin at a position of the order.
+
+        The first axis is r - 1 in `blocks`, the others are those of `channel_s`.
+        """
+        rates = self._transfer_s_per_byte[before][blocks, :most, None]
         return np.asarray(rates * self._transfer_bytes[cuts] + self._latency_s)
 
     @property
@@ -110,10 +118,10 @@ class BlockCosts:
         speeds = _sums(np.array([float(instance.cluster.gpu_speeds[v]) for v in order]))
         self.speed: Floats = np.ones((V + 1, V + 1))
         self.allreduce_s_per_byte: Floats = np.zeros((V + 1, V + 1))
-        self._transfer_s_per_byte: list[list[Floats]] = [[] for _ in range(V + 1)]
+        # To the r GPUs from a position on, from r' GPUs before it, at [position][r - 1, r' - 1].
+        self._transfer_s_per_byte = [np.empty((V - at, at)) for at in range(V + 1)]
         self._inside = bandwidth_matrix(instance)[np.ix_(order, order)]
         for i in range(1, V + 1):
-            self._transfer_s_per_byte[i] = [np.empty(0)] * (i + 1)
             if instance.cluster.speeds is None:
                 self.speed[i, 1 : i + 1] = np.arange(1, i + 1)
             else:
@@ -126,7 +134,7 @@ class BlockCosts:
                 self.allreduce_s_per_byte[i, r] = self._ring(i, r, slowest)
                 # Of every GPU before the block, its slowest link into the block.
                 towards = np.minimum(towards[: i - r], self._inside[i - r, : i - r])
-                self._transfer_s_per_byte[i][r] = self._transfers(i, r, towards)
+                self._transfer_s_per_byte[i - r][r - 1] = self._transfers(i, r, towards)
 
     def _ring(self, i: int, r: int, slowest: float) -> float:
         if isinstance(self.instance.cluster, TwoLevelCluster):

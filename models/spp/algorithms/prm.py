@@ -36,6 +36,8 @@ from .block_costs import BlockCosts
 #: Relative margin of the bound by the remaining work, which is added up in another order.
 #: Tuned: `benchmarks/constants.py`.
 _MARGIN = 1e-9
+#: Most loads of channels that are computed at once, 32 MB.
+MOST_ENTRIES = 2**22
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class Prm:
         self.stages += 1
         self._narrow(upper_s)
         V = self.costs.num_gpus
+        joined = self._joined()
         table: dict[int, tuple[int, Floats]] = {}
         for i in range(self.stages, V + 1):
             low = max(self.stages, int(self._least[i]))
@@ -106,7 +109,7 @@ class Prm:
             if i == V and self.use_all_gpus:
                 low = self.costs.num_layers
             if low <= high:
-                table[i] = (low, self._entries(i, low, high))
+                table[i] = (low, self._entries(joined, i, low, high))
                 self.states += table[i][1].size
         self._tables.append(table)
 
@@ -123,7 +126,22 @@ class Prm:
             self._least[i] = np.searchsorted(work, work[L] - reachable * rest, side="left")
             self._most[i] = np.searchsorted(work, reachable * first, side="right") - 1
 
-    def _entries(self, i: int, low: int, high: int) -> Floats:
+    def _joined(self) -> Floats:
+        """Return H of the first l' layers on i' GPUs before a stage of r, at [i', r, l']."""
+        costs, V = self.costs, self.costs.num_gpus
+        H = np.full((V + 1, V + 1, costs.num_layers + 1), math.inf)
+        for before, (at, loads) in self._tables[-1].items():
+            most, columns = loads.shape
+            cuts = slice(at, at + columns)
+            at_once = max(1, MOST_ENTRIES // loads.size)
+            for r in range(1, V - before + 1, at_once):
+                blocks = slice(r - 1, min(r - 1 + at_once, V - before))
+                channels = costs.channels_s(before, blocks, most, cuts)
+                np.maximum(channels, loads, out=channels)
+                H[before, blocks.start + 1 : blocks.stop + 1, cuts] = channels.min(axis=1)
+        return H
+
+    def _entries(self, joined: Floats, i: int, low: int, high: int) -> Floats:
         """Return W of l = low..high on i GPUs, a row for every r."""
         costs, before = self.costs, self._tables[self.stages - 1]
         most_r = i - self.stages + 1
@@ -135,16 +153,9 @@ class Prm:
         top = min(high - 1, max(before[i - r][0] + before[i - r][1].shape[1] - 1 for r in useful))
         if top < base:
             return found
-        H = np.full((len(useful), top - base + 1), math.inf)
-        for row, r in enumerate(useful):
-            at, loads = before[i - r]
-            last = min(top, at + loads.shape[1] - 1)
-            if last >= at:
-                loads = loads[:, : last - at + 1]
-                channel = costs.channel_s(i, r, len(loads), slice(at, last + 1))
-                np.maximum(loads, channel).min(axis=0, out=H[row, at - base : last - base + 1])
-        ends = np.arange(low, high + 1)
         rows = np.array(useful)
+        H = joined[i - rows, rows, base : top + 1]
+        ends = np.arange(low, high + 1)
         least = _crossings if costs.monotone else _scanned
         W = least(costs, i, rows, H, base, ends)
         W[self._upper_s <= W] = math.inf

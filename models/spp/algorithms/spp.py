@@ -110,6 +110,7 @@ def best_of_orders(
     search: Search[Candidate] = Search("min", limits)
     notes = {"orders": 0, "states": 0}
     with search.interruptible():
+        _offer_one_stage(instance, search)  # before the alarm: there is a plan at any limit
         try:
             with ended_after(search.clock.left_s):
                 _search_orders(instance, search, orders, choose, notes)
@@ -124,6 +125,15 @@ def best_of_orders(
     return outcome
 
 
+def _offer_one_stage(instance: SppInstance, search: Search[Candidate]) -> None:
+    """Offer all layers on all GPUs: PRM's plan of one stage, or one that it will improve on."""
+    everywhere = tuple(range(instance.num_gpus))
+    whole = BlockPlan((instance.num_layers,), (instance.num_gpus,), math.inf)
+    first = _scheduled(instance, plan_of(whole, everywhere), math.inf)
+    if first is not None:
+        search.offer(first.makespan_s, first)
+
+
 def _search_orders(
     instance: SppInstance,
     search: Search[Candidate],
@@ -132,11 +142,6 @@ def _search_orders(
     notes: dict[str, int],
 ) -> None:
     """Offer the plans of one order after the other, until the time is up."""
-    everywhere = tuple(range(instance.num_gpus))
-    whole = BlockPlan((instance.num_layers,), (instance.num_gpus,), math.inf)
-    first = _scheduled(instance, plan_of(whole, everywhere), math.inf)
-    if first is not None:  # PRM's plan of one stage, or one that it will improve on
-        search.offer(first.makespan_s, first)
     for gpus in orders:
         notes["orders"] += 1
         with search.clock.phase("costs"):

@@ -1,43 +1,44 @@
-"""RDO on clusters of machines and by hand."""
+"""RDO's minimum cuts against Stoer and Wagner's of networkx, with its ties."""
 
-import itertools
-
+import networkx as nx
 import numpy as np
 import pytest
 
-from gadgetopt.models.spp.algorithms.block_costs import bandwidth_matrix
-from gadgetopt.models.spp.algorithms.device_order import rdo
-from gadgetopt.models.spp.data.generate.presets import (
-    fat_tree,
-)
-
-from ..brute_force import e2
+from gadgetopt.models.spp.algorithms.device_order import _least_cut, minimum_cut
 
 
-def test_fast_pairs_stand_next_to_each_other():
-    # The minimum cut parts {0, 2} from {1, 3}; all junctions are 2, so the orders stay as they are.
-    assert rdo(bandwidth_matrix(e2())) == (0, 2, 1, 3)
+def random_bandwidths(rng, V, kind):
+    levels = rng.choice([1.5e9, 3e9, 6e9, 12e9], (V, V))
+    machine = np.arange(V) // 4
+    rack = machine // 2
+    b = {
+        "few values": rng.integers(1, 4, (V, V)).astype(float),
+        "levels": levels,
+        "reals": rng.uniform(1, 5, (V, V)),
+        "machines": np.where(machine[:, None] == machine, 12e9, 1.25e9),
+        "racks": np.where(
+            machine[:, None] == machine, 1.2, np.where(rack[:, None] == rack, 0.3, 0.1)
+        ),
+    }[kind]
+    upper = np.triu(b, 1)
+    return upper + upper.T
 
 
-@pytest.mark.parametrize("machines", [2, 3, 4, 7])
-@pytest.mark.parametrize(
-    ("gpus", "fast"), [(1, 100.0), (2, 12.0), (4, 100.0), (4, 12.0), (6, 12.0)]
-)
-def test_machines_stay_together_whatever_single_gpus_the_cuts_take(machines, gpus, fast):
-    # 4 x 4 with 100 and 10: a GPU costs 3 * 100 + 12 * 10 = 420, a machine 4 * 12 * 10 = 480.
-    owner = np.repeat(np.arange(machines), gpus)
-    rng = np.random.default_rng(machines * gpus)
-    owner = rng.permutation(owner)
-    b = np.where(owner[:, None] == owner, fast, 10.0)
-    order = rdo(b)
-    assert sorted(order) == list(range(machines * gpus))
-    changes = sum(owner[u] != owner[v] for u, v in itertools.pairwise(order))
-    assert changes == machines - 1
+@pytest.mark.parametrize("kind", ["few values", "levels", "reals", "machines", "racks"])
+def test_a_minimum_cut_is_that_of_all_phases(kind):
+    rng = np.random.default_rng(3)
+    for V in [2, 3, 4, 5, 6, 8, 11, 14, 20, 26]:
+        b = random_bandwidths(rng, V, kind)
+        graph = nx.Graph()
+        graph.add_nodes_from(range(V))
+        graph.add_weighted_edges_from((u, v, b[u, v]) for u in range(V) for v in range(u + 1, V))
+        weight, sides = nx.stoer_wagner(graph)
+        assert minimum_cut(b, list(range(V))) == tuple(sorted(map(sorted, sides)))
+        assert _least_cut(b) <= weight
 
 
-def test_racks_and_machines_stay_together():
-    instance = fat_tree(np.random.default_rng(0), racks=2, machines=3, gpus_per_machine=2)
-    order = np.array(rdo(bandwidth_matrix(instance)))
-    for size in (2, 6):
-        owner = order // size
-        assert np.count_nonzero(np.diff(owner)) == 12 // size - 1
+def test_phases_are_left_out_only_where_sums_are_exact():
+    assert _least_cut(random_bandwidths(np.random.default_rng(0), 9, "reals")) == 0
+    # Of many GPUs on machines one is cut off: 3 fast links and the slow ones are the least.
+    b = random_bandwidths(np.random.default_rng(0), 40, "machines")
+    assert _least_cut(b) == 3 * 12e9 + 36 * 1.25e9
