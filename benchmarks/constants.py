@@ -8,7 +8,7 @@ a paper, a format or mathematics, limits of memory, which follow from one budget
 
 All methods run on their system's quickstart instance, and each run tells which constants it reads.
 For every tuned constant one of the runs that read it is done again with half and with twice its
-value: the longest of at most 0.2 s of the processor, or else the shortest. Value, bound, status and
+value: the longest of at most 0.1 s of the processor, or else the shortest. Value, bound, status and
 voucher count as changed where they differ from those of two usual runs by more than these differ,
 processor time where it is 1.5 times as long or as short and differs by 0.05 s. Larger instances may
 show effects that these do not.
@@ -16,8 +16,10 @@ show effects that these do not.
 Runs are kept in a file of JSON lines, so an interrupted campaign goes on where it was.
 
 Run `python benchmarks/constants.py [SYSTEM ...] [--store constants.jsonl] [--report]
-[--page docs/measurements/constants.md]`. Without systems, all are run, and then the toolkit's
-constants are varied; `--report` runs nothing and writes the tables of what is in the store.
+[--page docs/measurements/constants.md] [--loops]`. Without systems, all are run, and then the
+toolkit's constants are varied; `--report` runs nothing and writes the tables of what is in the
+store. Constants of compiled loops are varied only with `--loops`: each time the loops are compiled
+anew, which takes minutes.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from constants_runs import Outcome, import_all, run, scaled
 SCRIPT = "benchmarks/constants.py"
 
 #: Seconds of the processor that the run with which a constant is tried may take.
-RUN_S = 0.2
+RUN_S = 0.1
 
 #: How much longer or shorter a run must be, as a factor and in seconds, to be told.
 FACTOR, LEAST_S = 1.5, 0.05
@@ -134,10 +136,11 @@ def methods_of(system: str, *, default: bool) -> list[str]:
 
 @dataclass
 class Campaign:
-    """Runs of systems, and of their constants with other values."""
+    """Runs of systems, and of their constants with other values: of loops only if asked."""
 
     store: Store
     reading: Reading
+    loops: bool = False
 
     def usual(self, system: str, *, default: bool) -> None:
         """Do the runs of a system without a change."""
@@ -161,20 +164,20 @@ class Campaign:
         """Run what reads some constants with half and twice their values."""
         for constant in constants:
             which = self.store.run_of(constant.key)
-            if which is not None:
+            if which is not None and (self.loops or constant.key not in self.reading.loops):
                 if len(self.store.usual[which]) < 2:
                     self.run(which)
                 for factor in FACTORS:
                     self.run(which, constant, factor)
 
 
-def campaign(store: Store, wanted: Sequence[str]) -> None:
+def campaign(store: Store, wanted: Sequence[str], *, loops: bool) -> None:
     """Do what is missing of the campaign: first with the default methods, then with the others."""
     reading = Reading(sources())
     import_all(reading, ROOT)
     from gadgetopt.system.registry import problem_names
 
-    doing = Campaign(store, reading)
+    doing = Campaign(store, reading, loops)
     tuned = [c for c in all_constants() if c.kind == SCRIPT]
     for default in (True, False):
         for system in wanted or problem_names():
@@ -217,7 +220,7 @@ def changes(usual: Sequence[Outcome], now: Outcome, *, timed: bool) -> list[str]
     if now.status.startswith("not varied"):
         return [now.status]
     if now.status != usual[0].status and now.status not in {x.status for x in usual}:
-        said = "takes over 2 s" if now.status == "ended" else now.status.replace("_", " ")
+        said = "takes over 1 s" if now.status == "ended" else now.status.replace("_", " ")
         return [f"{usual[0].status.replace('_', ' ')} → {said}"]
     told = [
         moved("value", [x.value for x in usual], now.value),
@@ -255,6 +258,8 @@ def rows(store: Store, constants: Iterable[Constant], reading: Reading) -> Itera
             yield [*start, "not read on these instances" if readers <= done else NOT_YET, "", ""]
             continue
         cells = [cell(store, constant, factor, which, not held) for factor in FACTORS]
+        if held:
+            cells = ["in compiled loops" if x == NOT_YET else x for x in cells]
         yield [*start, *cells, str(which) + ", times not compared" * held]
 
 
@@ -315,8 +320,8 @@ def outcome_of(row: Sequence[str]) -> str:
     if row[2].startswith("not"):
         return row[2].split(" (")[0].split(":")[0]
     cells = {x for x in row[2:4] if x not in ("no effect", "the same")}
-    if NOT_YET in cells:
-        return NOT_YET
+    if NOT_YET in cells or "in compiled loops" in cells:
+        return NOT_YET if NOT_YET in cells else "in compiled loops, not varied"
     return "with an effect" if cells else "without one"
 
 
@@ -334,12 +339,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("wanted", nargs="*", metavar="SYSTEM")
     parser.add_argument("--store", type=Path, default=Path("constants.jsonl"))
+    parser.add_argument("--loops", action="store_true")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     store = Store(given.store)
     if not given.report:
-        campaign(store, given.wanted)
+        campaign(store, given.wanted, loops=given.loops)
     parts = report(store)
     if given.page:
         write_page(given.page, parts)

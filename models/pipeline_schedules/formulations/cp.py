@@ -48,7 +48,7 @@ from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ..shop import Shop, next_below, shop_of
 from .decoding import duration, operations, solution_of
 
-#: CP-SAT's sums stay far below 64 bits.
+#: CP-SAT's sums stay far below 64 bits. By definition.
 MOST_TICKS = 2**50
 MOST_UNITS = 2**50
 

@@ -42,6 +42,7 @@ from .cp import horizon_of
 from .decoding import duration, operations, solution_of
 
 #: Pairs that may be exchanged; beyond, the model is too large to be of use.
+#: Tuned: `benchmarks/constants.py`.
 MOST_PAIRS = 50_000
 
 

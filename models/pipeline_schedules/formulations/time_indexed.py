@@ -36,7 +36,7 @@ from .cp import horizon_of
 from .decoding import duration, operations, solution_of
 from .disjunctive import earliest, waits_for
 
-#: Binary variables; beyond, the model is too large to be of use.
+#: Binary variables; beyond, the model is too large to be of use. Tuned: `benchmarks/constants.py`.
 MOST_VARIABLES = 100_000
 
 
