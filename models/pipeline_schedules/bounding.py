@@ -14,7 +14,8 @@ from math import gcd
 
 from .shop import Shop
 
-#: The largest table of a knapsack; beyond, parts of microbatches are taken. Tuned: `benchmarks/constants.py`.
+#: The largest table of a knapsack; beyond, parts of microbatches are taken.
+#: Tuned: `benchmarks/constants.py`.
 MOST_CELLS = 20_000
 
 #: Work, memory, and how many there are at most.
