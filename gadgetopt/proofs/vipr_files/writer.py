@@ -3,6 +3,11 @@
 VIPR (Cheung, Gleixner, Steffy, IPCO 2017) lists the model's bounds and rows, then derivations:
 assumptions, linear combinations, roundings, and what holds on both sides of a split. Columns are
 x0, x1, ..., rows r0, r1, ..., as in the MPS file of `rational_mps`.
+
+A cut `c.x <= v` is the left side of a split where costs are of integer columns alone: what lies on
+the right is beyond the goal anyway. VIPR splits integers only, so elsewhere the cut is VIPR's
+`sol`, which says that some solution is no worse. VIPR's own checker asks to see it, and the file
+has none; ours takes no bound above v from such a file.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from gadgetopt.proofs.exactness.sections import sections, with_proved
+from gadgetopt.proofs.exactness.sections import sections, with_cut, with_proved
 from gadgetopt.proofs.model import Form, Model, Row
 from gadgetopt.proofs.tree_kernel import divisor_of, proved, tree_of
 
@@ -31,10 +36,12 @@ def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
     writer, now = _Writer(model), model
     for section in sections(proof):
         if section.kind == "cut":
-            raise ValueError("a proof that cuts off what is worse than a solution has no export")
+            now = with_cut(now, section)
+            writer.cut(now.rows[-1])
+            continue
         if section.kind == "tree":
             goal = None if least is None else least / model.scale
-            writer.tree(model.costs, Fraction(1, model.scale), goal, "OBJ", section.lines)
+            writer.objective_tree(goal, section.lines)
             continue
         form = section.form
         now, bound = with_proved(now, section)
@@ -42,7 +49,7 @@ def vipr(model: Model, lines: Iterable[str]) -> Iterator[str]:
         if section.kind == "bound":
             writer.tighten(form, bound, last)
         else:
-            writer.rows.append((last, None))
+            writer.add_lemma(last, now.rows[-1])
     yield from _header(model, writer.constraints, len(writer.bounds))
     yield "RTP infeas" if least is None else f"RTP range {least / model.scale} inf"
     yield "SOL 0"
@@ -90,6 +97,10 @@ class _Writer:
                     )
         #: Numbers of the constraints that are a row's lower and upper side.
         self.rows = [self._row(i, row) for i, row in enumerate(model.rows)]
+        #: The rows themselves: the model's, then a cut and lemmas.
+        self.forms: list[Row] = list(model.rows)
+        #: Number of the assumption that a cut is.
+        self.assumed_cut: int | None = None
         self.splits: list[int] = []
         self._undo: list[tuple[list[str], int, int | None, int | Fraction | None, int]] = []
         self._done: list[int] = []
@@ -113,6 +124,39 @@ class _Writer:
             for sense, x in sides
         )
         return low, high
+
+    def cut(self, row: Row) -> None:
+        """Take the row of a cut."""
+        model, most = self.model, row.upper or 0
+        terms = _terms(row.columns, row.coefficients)
+        if all(model.integer[j] for j in row.columns):
+            number = self.assumed_cut = self._derive("L", most, terms, "asm")
+        else:
+            unit = Fraction(1, model.scale)
+            objective = _terms(row.columns, row.coefficients, unit)
+            number = self._derive("L", most * unit, objective, "sol")
+            if model.scale != 1:
+                factors = [(number, Fraction(model.scale))]
+                number = self._derive("L", most, terms, _combined(factors))
+        self.rows.append((None, number))
+        self.forms.append(row)
+
+    def add_lemma(self, number: int, row: Row) -> None:
+        """Take the row that a derivation says."""
+        self.rows.append((number, None))
+        self.forms.append(row)
+
+    def objective_tree(self, goal: Fraction | None, lines: Sequence[str]) -> None:
+        """Derive that the objective is at least the goal; None derives a contradiction."""
+        left = self.tree(self.model.costs, Fraction(1, self.model.scale), goal, "OBJ", lines)
+        if self.assumed_cut is None:
+            return
+        cut = self.forms[len(self.model.rows)]
+        beyond = (cut.upper or 0) + 1
+        terms = _terms(cut.columns, cut.coefficients)
+        right = self._derive("G", beyond, terms, "asm")
+        other = self._conclude(_combined([(right, self._unit)]))
+        self._conclude(f"uns {left} {self.assumed_cut} {other} {right}")
 
     def tree(
         self, form: Form, unit: Fraction, goal: Fraction | None, text: str, lines: Sequence[str]
@@ -148,15 +192,9 @@ class _Writer:
             v, terms = numbers[0], _terms(numbers[1::2], numbers[2::2])
         else:
             v = numbers[1]
-            row = self.all_rows(numbers[0])
+            row = self.forms[numbers[0]]
             terms = _terms(row.columns, [a // row.denominator for a in row.coefficients])
         return self._derive("L" if upper else "G", v if upper else v + 1, terms, "asm")
-
-    def all_rows(self, i: int) -> Row:
-        """Return a row of the model."""
-        if i >= len(self.model.rows):
-            raise ValueError("a split on a lemma has no export")
-        return self.model.rows[i]
 
     def split(self, words: Sequence[str]) -> None:
         """Go to the left side of a split."""
