@@ -2,7 +2,8 @@
 
 No study measures proofs of models: their size, and what reading them takes.
 
-    python benchmarks/proofs.py [--methods | --runs] [--within 10] [--time 60] [--most S] PATH...
+    python benchmarks/proofs.py [--methods | --runs] [--within 10] [--time 60] [--most S]
+                                [--repeat 3] PATH...
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
@@ -11,7 +12,9 @@ left out. With `--methods`, the exact ones among the system's default methods ar
 instead; with `--runs`, each linear formulation with HiGHS as a user runs it, and as `--certify`
 proves it: a run builds and compiles its model, evaluates its solution and proves its root by
 itself, and so does the proof build its model anew. All times are processor seconds, those of
-started processes included.
+started processes included, and limits count them, too. What takes less than a tenth of a second is
+done `--repeat` times, HiGHS and proof alike, and the least time of each counts: on a machine at
+work, a millisecond is now one and then two.
 
     python benchmarks/proofs.py --stream 100
 
@@ -28,27 +31,30 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, Var, maximize
 
 import gadgetopt.proofs
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.numbers.tolerance import closes
+from gadgetopt.numbers.tolerance import Number, closes
 from gadgetopt.proofs import tree_producer
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import Model, Row, lines
+from gadgetopt.search import alarm
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.highs import solve_form
+from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document, find_instances, read_instance
-from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.system.result import Limits, Result, Status, Voucher
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.searches import Proved, proofs_of_form
@@ -66,6 +72,7 @@ def main() -> None:
     options.add_argument("--most", type=float, default=math.inf)
     options.add_argument("--time", type=float, default=60.0)
     options.add_argument("--build", type=int, default=120)
+    options.add_argument("--repeat", type=int, default=3)
     asked = options.parse_args()
     if asked.stream is not None:
         check_large(asked.stream)
@@ -78,7 +85,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     verdicts: list[Verdict] = []
-    tree_producer.seconds_left = processor_seconds_left
+    count_processor_seconds()
     warm_up()
     for path in find_instances(asked.paths):
         document = read_instance(path)
@@ -123,42 +130,75 @@ class Verdict(NamedTuple):
         return self.proof_s <= max(times * self.solver_s, least_s)
 
 
+#: What takes longer is measured once.
+SHORT_S = 0.1
+
+Timed = TypeVar("Timed")
+
+
+def least_time(once: Callable[[], tuple[Timed, float]], repeat: int) -> tuple[Timed, float]:
+    """Return what a call gives and its seconds; if they are few, those of the fastest of some."""
+    best = once()
+    for _ in range(repeat - 1):
+        if best[1] > SHORT_S:
+            break
+        other = once()
+        if other[1] < best[1]:
+            best = other
+    return best
+
+
 def measured(
     document: Document, name: str, form: StandardForm, asked: argparse.Namespace
 ) -> list[Verdict]:
     """Print a row and return its verdict; nothing if HiGHS does not close the model."""
-    begin = processor_s()
-    try:
+
+    def solved() -> tuple[SolverOutcome, float]:
+        begin = processor_s()
         outcome = solve_form(form, Limits(time_s=asked.time))
+        return outcome, processor_s() - begin
+
+    try:
+        outcome, solver_s = least_time(solved, asked.repeat)
     except ModelRefused:
         return []
-    solver_s = processor_s() - begin
     if outcome.status is not Status.OPTIMAL or outcome.objective is None:
         return []
-    begin = processor_s()
-    left_s = processor_seconds_left(allowed_s(asked, solver_s))
     problem, target = document.problem, outcome.objective
-    best: Proved | None = None
-    proof_s = math.inf
-    with suppress(ValueError, ModelRefused):
+
+    def proved() -> tuple[tuple[Proved | None, bool], float]:
+        begin = processor_s()
+        best, is_whole = best_proof(document, name, form, target, allowed_s(asked, solver_s))
+        return (best, is_whole), processor_s() - begin
+
+    (best, is_whole), proof_s = least_time(proved, asked.repeat)
+    told = best.told if best is not None else {}
+    verdict = "v" if is_whole else f"{float(best.bound):.6g}" if best else "none"
+    print(
+        f"| {problem.name}/{document.name} | {name} | {'x'.join(map(str, form.A.shape))} "
+        f"| {solver_s:.4f} | {proof_s:.4f} "
+        f"| {told.get('leaves', '')} | {told.get('steps', '')} "
+        f"| {told.get('bytes', 0) / 1000:.1f} | {told.get('check_s', 0):.2f} | {verdict} |",
+        flush=True,
+    )
+    return [Verdict(solver_s, proof_s if is_whole else math.inf)]
+
+
+def best_proof(
+    document: Document, name: str, form: StandardForm, target: Number, seconds: float
+) -> tuple[Proved | None, bool]:
+    """Return the best proof of a bound that is found in some seconds, and whether it closes."""
+    problem, best = document.problem, None
+    left_s = processor_seconds_left(seconds)
+    with suppress(ValueError, ModelRefused, KeyboardInterrupt):
         for found in proofs_of_form(problem, name, form, target, left_s):
             if found is None:  # the end of a round
                 continue
             if best is None or abs(float(found.bound) - target) < abs(float(best.bound) - target):
                 best = found
             if closes(target, best.bound, integral=problem.integral_objective):
-                proof_s = processor_s() - begin
-                break
-    told = best.told if best is not None else {}
-    verdict = "v" if proof_s < math.inf else f"{float(best.bound):.6g}" if best else "none"
-    print(
-        f"| {problem.name}/{document.name} | {name} | {'x'.join(map(str, form.A.shape))} "
-        f"| {solver_s:.3f} | {processor_s() - begin:.3f} "
-        f"| {told.get('leaves', '')} | {told.get('steps', '')} "
-        f"| {told.get('bytes', 0) / 1000:.1f} | {told.get('check_s', 0):.2f} | {verdict} |",
-        flush=True,
-    )
-    return [Verdict(solver_s, proof_s)]
+                return best, True
+    return best, False
 
 
 @contextmanager
@@ -206,26 +246,44 @@ def with_highs(system: Problem) -> list[str]:
 
 def run_and_proved(document: Document, method: str, asked: argparse.Namespace) -> list[Verdict]:
     """Print a row of a method and return its verdict; nothing if a limit ended it, or it failed."""
-    begin = processor_s()
-    result = solve(document, method, limits=Limits(time_s=asked.time))
-    solver_s = processor_s() - begin
+
+    def solved() -> tuple[Result, float]:
+        begin = processor_s()
+        result = solve(document, method, limits=Limits(time_s=asked.time))
+        return result, processor_s() - begin
+
+    result, solver_s = least_time(solved, asked.repeat)
     is_relaxed = asked.runs and result.bound is not None and result.limit_hit is None
     if result.status is not Status.OPTIMAL and not is_relaxed:
         return []
-    begin, proof_s = processor_s(), math.inf
-    if result.bound_voucher is not Voucher.VERIFIED:
-        result = certify(document, result, allowed_s(asked, solver_s))
-    if result.bound_voucher is Voucher.VERIFIED:
-        proof_s = processor_s() - begin
+
+    def proved() -> tuple[Result, float]:
+        begin = processor_s()
+        out = result
+        if out.bound_voucher is not Voucher.VERIFIED:
+            out = certify(document, out, allowed_s(asked, solver_s))
+        return out, processor_s() - begin
+
+    result, proof_s = least_time(proved, asked.repeat)
+    is_whole = result.bound_voucher is Voucher.VERIFIED
     told = result.notes.get("proof", {}) if isinstance(result.notes.get("proof"), dict) else {}
     print(
-        f"| {document.problem.name}/{document.name} | {method} | | {solver_s:.3f} "
-        f"| {processor_s() - begin:.3f} | {told.get('leaves', '')} | {told.get('steps', '')} "
+        f"| {document.problem.name}/{document.name} | {method} | | {solver_s:.4f} "
+        f"| {proof_s:.4f} | {told.get('leaves', '')} | {told.get('steps', '')} "
         f"| {told.get('bytes', 0) / 1000:.1f} | {told.get('check_s', 0):.2f} "
-        f"| {'v' if proof_s < math.inf else told.get('bound', 'none')} |",
+        f"| {'v' if is_whole else told.get('bound', 'none')} |",
         flush=True,
     )
-    return [Verdict(solver_s, proof_s)]
+    return [Verdict(solver_s, proof_s if is_whole else math.inf)]
+
+
+def count_processor_seconds() -> None:
+    """Let all clocks count processor seconds, for limits that mean the same on a machine at work.
+
+    The alarm, which counts seconds of the clock, would end what waits for the processor.
+    """
+    time.perf_counter = processor_s
+    alarm.LATE_S = 3600.0
 
 
 def processor_s() -> float:
