@@ -21,6 +21,9 @@ NOTHING = 1e-9
 CLOSED_GAP = 1e-9
 
 
+#: Doubles above this have all their digits.
+TINY = 1e-290
+
 #: Largest denominator of a simple fraction. A double this near to one is almost certainly meant as
 #: it. By definition.
 SIMPLE = 10**6
@@ -75,6 +78,8 @@ def simplest_rational(x: Number) -> Fraction:
         return Fraction(x)
     if not math.isfinite(x):
         raise ValueError(f"{x} is not a finite number")
+    if x.is_integer():  # most numbers of models
+        return Fraction(int(x))
     above, below = x.as_integer_ratio()
     p_old, q_old, p, q = 0, 1, 1, 0
     while True:
@@ -110,6 +115,11 @@ def exceeds(a: Number, b: Number) -> bool:
     (False, True)
     """
     if (isinstance(a, float) or isinstance(b, float)) and is_finite(a) and is_finite(b):
+        x, y = as_double(a), as_double(b)
+        size = max(abs(x), abs(y))
+        # Where doubles, whose own error is far smaller, leave no doubt; most calls end here.
+        if TINY < size < math.inf and not 0.5 < (x - y) / (TOLERANCE * size) < 2:
+            return x - y > TOLERANCE * size
         # In rationals, which neither overflow nor underflow.
         exact_a, exact_b = Fraction(a), Fraction(b)
         return exact_a - exact_b > Fraction(TOLERANCE) * max(abs(exact_a), abs(exact_b))
@@ -118,6 +128,8 @@ def exceeds(a: Number, b: Number) -> bool:
 
 def agrees(a: Number, b: Number) -> bool:
     """Return True if `a` and `b` are equal, up to `TOLERANCE` when one of them is a float."""
+    if a == b:
+        return True
     return a == a and b == b and not exceeds(a, b) and not exceeds(b, a)  # noqa: PLR0124 (NaN)
 
 

@@ -93,6 +93,12 @@ def with_rounded_costs(model: Model, least: Fraction, error: Fraction) -> Fracti
 
 
 def _costs(reader: ExactReader) -> tuple[Form, int]:
+    form = reader.form
+    whole = None if form.exact.costs is not None or form.exact.inexact else _integers(form.c)
+    if whole is not None:  # most models
+        sign = -1 if form.sense == "max" else 1
+        pairs = [(j, sign * a) for j, a in enumerate(whole) if a]
+        return ([j for j, _ in pairs], [a for _, a in pairs]), 1
     exact = reader.costs()
     numbers, scale = _over_one_denominator(list(exact.values()))
     sign = -1 if reader.form.sense == "max" else 1
@@ -128,14 +134,14 @@ def _integers(numbers: Floats) -> list[int | None] | None:
 
     Those in which an integer may have been rounded are such others.
     """
-    if not len(numbers):
-        return []
-    finite = np.isfinite(numbers)
-    known = np.where(finite, numbers, 0.0)
-    if np.abs(known).max(initial=0.0) >= LARGEST_EXACT or (np.rint(known) != known).any():
+    # Lists are no slower than arrays here, and much faster where they are short.
+    values = numbers.tolist()
+    finite = [x for x in values if -LARGEST_EXACT < x < LARGEST_EXACT]
+    whole = list(map(int, finite))
+    endless = values.count(math.inf) + values.count(-math.inf)
+    if whole != finite or len(finite) + endless < len(values):
         return None
-    whole = known.astype(np.int64).tolist()
-    return [x if is_finite else None for x, is_finite in zip(whole, finite.tolist(), strict=True)]
+    return [None if math.isinf(x) else int(x) for x in values] if endless else [*whole]
 
 
 def _all_bounds(reader: ExactReader) -> tuple[_Ends, _Ends]:

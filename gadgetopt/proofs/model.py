@@ -77,9 +77,11 @@ def lines(model: Model) -> Iterator[str]:
     yield f"{model.sense} {model.offset} {model.scale} {len(model.integer)} {len(model.rows)}"
     yield _pairs(*model.costs)
     for integer, lower, upper in zip(model.integer, model.lower, model.upper, strict=True):
-        yield f"{'i' if integer else 'c'} {_side(lower)} {_side(upper)}"
-    for columns, coefficients, low, high, denominator in model.rows:
-        yield f"{denominator} {_side(low)} {_side(high)} {_pairs(columns, coefficients)}"
+        low, high = "-" if lower is None else lower, "-" if upper is None else upper
+        yield f"{'i' if integer else 'c'} {low} {high}"
+    for columns, coefficients, below, above, denominator in model.rows:
+        low, high = "-" if below is None else below, "-" if above is None else above
+        yield f"{denominator} {low} {high} {_pairs(columns, coefficients)}"
 
 
 def digest(model: Model) -> str:
@@ -87,7 +89,7 @@ def digest(model: Model) -> str:
     out = hashlib.sha256()
     source = lines(model)
     while some := list(islice(source, _AT_ONCE)):
-        out.update("".join(f"{line}\n" for line in some).encode())
+        out.update("\n".join([*some, ""]).encode())
     return out.hexdigest()
 
 
@@ -142,11 +144,7 @@ def _read(source: Iterator[str]) -> Model:
 
 
 def _pairs(columns: list[int], coefficients: list[int]) -> str:
-    return " ".join(f"{j} {a}" for j, a in zip(columns, coefficients, strict=True))
-
-
-def _side(x: int | Fraction | None) -> str:
-    return "-" if x is None else str(x)
+    return " ".join([f"{j} {a}" for j, a in zip(columns, coefficients, strict=True)])
 
 
 def _bound_of(text: str) -> int | Fraction | None:

@@ -133,7 +133,7 @@ class Relaxation:
         if end != ends.kOptimal:
             return Solved()
         found = highs.getSolution()
-        objective = float(highs.getInfo().objective_function_value)
+        objective = float(highs.getObjectiveValue())
         return Solved(np.array(found.col_value), objective, np.array(found.row_dual))
 
     def hint(
@@ -146,7 +146,7 @@ class Relaxation:
         basis = self.highs.getBasis()
         self.highs.changeColBounds(j, *tried)
         solved = self.solve(most_iterations)
-        objective = float(self.highs.getInfo().objective_function_value)
+        objective = float(self.highs.getObjectiveValue())
         self.highs.changeColBounds(j, *kept)
         self.highs.setBasis(basis)
         return solved.infeasible, objective

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,13 +74,23 @@ class ExactReader:
     def __init__(self, form: StandardForm):
         self.form = form
         self._parts = form.exact
-        # Lists of the standard library: a slice of an array costs as much as a short row.
-        self._starts: list[int] = form.A.indptr.tolist()
-        self._indices: list[int] = form.A.indices.tolist()
-        self._data: list[float] = form.A.data.tolist()
-        self._row_sides = form.row_lower.tolist(), form.row_upper.tolist()
-        self._column_sides = form.col_lower.tolist(), form.col_upper.tolist()
         self._read: dict[float, Exact] = {}
+
+    # Lists of the standard library: a slice of an array costs as much as a short row.
+
+    @cached_property
+    def _matrix(self) -> tuple[list[int], list[int], list[float]]:
+        """Where rows start, and their columns and entries."""
+        matrix = self.form.A
+        return matrix.indptr.tolist(), matrix.indices.tolist(), matrix.data.tolist()
+
+    @cached_property
+    def _row_sides(self) -> tuple[list[float], list[float]]:
+        return self.form.row_lower.tolist(), self.form.row_upper.tolist()
+
+    @cached_property
+    def _column_sides(self) -> tuple[list[float], list[float]]:
+        return self.form.col_lower.tolist(), self.form.col_upper.tolist()
 
     def row(self, i: int) -> ExactRow:
         """Return a row."""
@@ -88,10 +99,11 @@ class ExactReader:
         if i in self._parts.rows:
             return self._parts.rows[i]
         form = self.form
-        span = slice(self._starts[i], self._starts[i + 1])
+        starts, columns, entries = self._matrix
+        span = slice(starts[i], starts[i + 1])
         return ExactRow(
-            self._indices[span],
-            self._numbers(self._data[span], form.rows[i]),
+            columns[span],
+            self._numbers(entries[span], form.rows[i]),
             self._side(self._row_sides[0][i]),
             self._side(self._row_sides[1][i]),
         )

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: rows have, and few enough for a file. Python does not print integers of thousands of digits.
 #: Tuned: `benchmarks/constants.py`.
 MOST_BITS = 3000
+#: The largest double, as an integer.
+LARGEST = int(sys.float_info.max)
 
 
 def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -> Number | None:
@@ -61,7 +63,7 @@ def is_infinite(bound: Number) -> bool:
 
 def _kept(problem: Problem, bound: Number) -> Number:
     """Return a proved bound as results keep it: finite, of few digits, whole where values are."""
-    if not is_finite(bound) or abs(Fraction(bound)) > sys.float_info.max:
+    if not is_finite(bound) or abs(Fraction(bound)) > LARGEST:
         raise Unproved("the bound is larger than any double")
     return integral(problem, shortened(problem, bound))
 

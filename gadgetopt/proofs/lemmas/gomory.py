@@ -168,12 +168,16 @@ class Rounds:
         return (max(self.bounds) - self.bounds[0]) / gap if gap > 0 else 1.0
 
     def gains(self, target: float) -> bool:
-        """Return whether the first or last rounds closed much of the gap, and more may do so."""
+        """Return whether the last rounds closed much of the gap, and more may do so.
+
+        Before a second relaxation is solved nothing has been closed: what the cuts of a first round
+        are worth is not known, and until then they have no more time than other trees.
+        """
         bounds = self.bounds
         if self.is_over or not bounds:
             return False
         gained = bounds[-1] - bounds[-LATELY:][0]
-        return len(bounds) < LATELY or gained >= GAINING * (target - bounds[0])
+        return len(bounds) > 1 and gained >= GAINING * (target - bounds[0])
 
     def lemmas(self, target: float) -> list[Lemma]:
         """Return lemmas that close part of the gap between relaxation and target; maybe none.

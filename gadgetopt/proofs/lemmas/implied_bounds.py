@@ -43,6 +43,8 @@ def bounded(model: Model, target: Fraction | None) -> Bounded:
     target : Fraction or None
         A `sum(costs * x)`; what lies well above it may be cut off. None if nothing may.
     """
+    if not _missing(model):
+        return Bounded([], model, has_cut=False)
     by_rows = _implied(model)
     if target is None or not _missing(by_rows.model):
         return by_rows
@@ -63,7 +65,7 @@ def open_sides(model: Model) -> Iterator[tuple[int, int]]:
 
 
 def _missing(model: Model) -> int:
-    return sum(side is None for side in (*model.lower, *model.upper))
+    return model.lower.count(None) + model.upper.count(None)
 
 
 def _implied(model: Model) -> Bounded:
