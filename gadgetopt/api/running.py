@@ -32,6 +32,8 @@ def solve(
     threads: int | None = None,
     memory_mb: float | None = None,
     gap: float | None = None,
+    stop_after_no_improvement: float | None = None,
+    target: float | None = None,
     certify: str | None = None,
     within: str | None = None,
     display: bool = False,
@@ -61,6 +63,11 @@ def solve(
         Memory that the solver may use, if it can limit it.
     gap : float, optional
         Relative gap at which the solve may stop.
+    stop_after_no_improvement : float, optional
+        Seconds without a better solution after which a solve ends that has one. Which one it then
+        has depends on the machine's speed, as with a time limit.
+    target : float, optional
+        Objective at which the solve ends, or any better one.
     certify : str, optional
         Seconds such as "30", or a multiple of the run's such as "10x", for proving its bound.
     within : str, optional
@@ -98,7 +105,9 @@ def solve(
     from gadgetopt.trust.certifying import certify as proved
     from gadgetopt.trust.run import solve as run
 
-    chosen = limits_of(limits, time_limit, threads, memory_mb, gap)
+    chosen = limits_of(
+        limits, time_limit, threads, memory_mb, gap, stop_after_no_improvement, target
+    )
     if certify is not None:
         budget_s(certify, 0.0)  # refuses it before the run
     document = as_instance(instance).within(within or "0")
@@ -223,6 +232,8 @@ def limits_of(
     threads: int | None,
     memory_mb: float | None,
     gap: float | None,
+    stop_after_no_improvement: float | None = None,
+    target: float | None = None,
 ) -> Limits:
     """Return the limits that are given as one value or one by one.
 
@@ -236,8 +247,14 @@ def limits_of(
     >>> limits_of(None, time_limit=10, threads=None, memory_mb=None, gap=0.01)
     Limits(time_s=10, threads=1, memory_mb=None, rel_gap=0.01)
     """
-    names = ("time_limit", "threads", "memory_mb", "gap")
-    single = dict(zip(names, (time_limit, threads, memory_mb, gap), strict=True))
+    single = {
+        "time_limit": time_limit,
+        "threads": threads,
+        "memory_mb": memory_mb,
+        "gap": gap,
+        "stop_after_no_improvement": stop_after_no_improvement,
+        "target": target,
+    }
     given = {name: value for name, value in single.items() if value is not None}
     if limits is not None:
         if given:
@@ -247,11 +264,15 @@ def limits_of(
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name == "gap" and not (number and 0 <= value < 1):
             raise InputError(f"gap: {value!r} is not a number in [0, 1)")
-        if name != "gap" and not (number and 0 < value < math.inf):
+        if name == "target" and not (number and math.isfinite(value)):
+            raise InputError(f"target: {value!r} is not a number")
+        if name not in ("gap", "target") and not (number and 0 < value < math.inf):
             raise InputError(f"{name}: {value!r} is not a positive number")
         if name == "threads" and value != int(value):
             raise InputError(f"threads: {value!r} is not a positive integer")
-    return Limits(time_limit, int(threads or 1), memory_mb, gap or 0.0)
+    return Limits(
+        time_limit, int(threads or 1), memory_mb, gap or 0.0, stop_after_no_improvement, target
+    )
 
 
 def compare(
@@ -264,6 +285,8 @@ def compare(
     threads: int | None = None,
     memory_mb: float | None = None,
     gap: float | None = None,
+    stop_after_no_improvement: float | None = None,
+    target: float | None = None,
     seeds: int = 1,
     first_seed: int = 0,
     store: Path | str | None = None,
@@ -294,8 +317,8 @@ def compare(
         Files of Python whose methods and other parts may be used (`gadgetopt.load_plugin`).
     limits : Limits
         For each run. Time and memory are enforced from outside the method.
-    time_limit, threads, memory_mb, gap : float, int, float, float, optional
-        The same one by one, instead of `limits`.
+    time_limit, threads, memory_mb, gap, stop_after_no_improvement, target : optional
+        The same one by one, instead of `limits`, as `solve` takes them.
     seeds, first_seed : int
         Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
     store : path, optional
@@ -360,7 +383,9 @@ def compare(
     from gadgetopt.runs.comparison import compare as run
     from gadgetopt.runs.progress import Watch
 
-    chosen = limits_of(limits, time_limit, threads, memory_mb, gap)
+    chosen = limits_of(
+        limits, time_limit, threads, memory_mb, gap, stop_after_no_improvement, target
+    )
     scratch = Scratch()
     kept = scratch.folder / "runs.sqlite" if store is None else Path(store)
     with watching(watch, progress, new=store is None) as shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
@@ -9,7 +10,8 @@ from gadgetopt.errors import InputError, failure
 from gadgetopt.errors import logger as warnings
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.runs.engine.solve_log import SolveLog
-from gadgetopt.search.watched import Tell
+from gadgetopt.runs.engine.waiting import Lines
+from gadgetopt.search.watched import Tell, told_all
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Result, TracePoint
 
@@ -54,16 +56,10 @@ class SolveWatch:
 
     def __init__(self, log: SolveLog | None, incumbents: Incumbents | None):
         self._log, self._incumbents = log, incumbents
-        self._told: list[Tell] = [one.tell for one in (log, incumbents) if one is not None]
-
-    @property
-    def tell(self) -> Tell | None:
-        """What is to be told of incumbents and bounds; None if nobody wants to know."""
-        return self._tell_all if self._told else None
-
-    def _tell_all(self, point: TracePoint) -> None:
-        for tell in self._told:
-            tell(point)
+        #: What is to be told of incumbents and bounds; None if nobody wants to know.
+        self.tell: Tell | None = told_all(
+            None if log is None else log.tell, None if incumbents is None else incumbents.tell
+        )
 
     def end(self, result: Result) -> None:
         """Take notice of the result."""
@@ -87,7 +83,7 @@ def watched(
     if on_incumbent is not None and not callable(on_incumbent):
         what = "a function of time_s, incumbent and bound"
         raise InputError(f"on_incumbent: is of type {type(on_incumbent).__name__}, expected {what}")
-    log = SolveLog(print) if display else None
+    log = SolveLog(Lines(sys.stdout)) if display else None
     incumbents = None if on_incumbent is None else Incumbents(sense, on_incumbent)
     with log or nullcontext():
         yield SolveWatch(log, incumbents)

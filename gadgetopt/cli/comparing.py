@@ -17,8 +17,10 @@ from gadgetopt.cli.options import (
     Gap,
     Json,
     Memory,
+    NoImprovement,
     Out,
     Plugins,
+    Target,
     Threads,
     TimeLimit,
     Within,
@@ -76,6 +78,8 @@ def compare(
     threads: Threads = 1,
     memory_mb: Memory = None,
     gap: Gap = 0.0,
+    stop_after_no_improvement: NoImprovement = None,
+    target: Target = None,
     workers: Annotated[
         int | None,
         typer.Option(

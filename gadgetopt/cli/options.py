@@ -49,6 +49,7 @@ def text(given: str) -> str:
     return given
 
 
+number: Callable[[str], float] = _number("a number", lambda x: True)
 positive: Callable[[str], float] = _number("a positive number", lambda x: x > 0)
 fraction: Callable[[str], float] = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
 count: Callable[[str], int] = _integer("a positive integer", 1)
@@ -92,6 +93,25 @@ Gap = Annotated[
         help="Relative gap at which a solve may stop; its status is then `feasible`, not optimal.",
         parser=fraction,
         metavar="GAP",
+    ),
+]
+
+NoImprovement = Annotated[
+    float | None,
+    typer.Option(
+        "--stop-after-no-improvement",
+        help="Stop a solve that has a solution after these seconds without a better one.",
+        parser=positive,
+        metavar="S",
+    ),
+]
+Target = Annotated[
+    float | None,
+    typer.Option(
+        "--target",
+        help="Stop a solve at this objective or a better one.",
+        parser=number,
+        metavar="OBJECTIVE",
     ),
 ]
 
@@ -208,6 +228,13 @@ def _same(path: Path, other: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
 
 
-def limits(time_s: float | None, threads: int, memory_mb: float | None, rel_gap: float) -> Limits:
+def limits(
+    time_s: float | None,
+    threads: int,
+    memory_mb: float | None,
+    rel_gap: float,
+    no_improvement_s: float | None = None,
+    target: float | None = None,
+) -> Limits:
     """Return the limits that the options ask for."""
-    return Limits(time_s, threads, memory_mb, rel_gap)
+    return Limits(time_s, threads, memory_mb, rel_gap, no_improvement_s, target)

@@ -15,9 +15,11 @@ from gadgetopt.cli.options import (
     Gap,
     Json,
     Memory,
+    NoImprovement,
     Out,
     Plugins,
     Seed,
+    Target,
     Threads,
     TimeLimit,
     Within,
@@ -52,6 +54,8 @@ def solve(
     threads: Threads = 1,
     memory_mb: Memory = None,
     gap: Gap = 0.0,
+    stop_after_no_improvement: NoImprovement = None,
+    target: Target = None,
     seed: Seed = 0,
     out: Out = None,
     plot: Annotated[
@@ -96,9 +100,8 @@ def solve(
     picture = None if plot is None else find_picture(system, None)
     check_figure_file("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
-    made = once.solve(
-        instance, call, limits(time_limit, threads, memory_mb, gap), seed, certify or ""
-    )
+    within_limits = limits(time_limit, threads, memory_mb, gap, stop_after_no_improvement, target)
+    made = once.solve(instance, call, within_limits, seed, certify or "")
     result = made.result
     if as_json:
         import json

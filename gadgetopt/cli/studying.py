@@ -49,6 +49,8 @@ _LIMITS = {
     "threads": "threads",
     "memory_mb": "memory_mb",
     "gap": "rel_gap",
+    "stop_after_no_improvement": "no_improvement_s",
+    "target": "target",
 }
 
 

@@ -15,6 +15,8 @@ from gadgetopt.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from gadgetopt.reporting.summary.choice import Choice
     from gadgetopt.reporting.summary.cross_table import CrossTable
     from gadgetopt.runs.comparison import Entry
@@ -70,10 +72,18 @@ def summary(
         bool,
         typer.Option(
             "--intervals",
-            help="With --format csv or json: bootstrap intervals of the mean times, and "
-            "primal-dual integrals.",
+            help="Add 95 % bootstrap intervals of the mean ratios and times; with --format csv or "
+            "json primal-dual integrals, too.",
         ),
     ] = False,
+    tests: Annotated[
+        str | None,
+        typer.Option(
+            help="Wilcoxon's signed-rank tests of each two methods instead, corrected after Holm: "
+            "of their objective or time.",
+            metavar="MEASURE",
+        ),
+    ] = None,
     profile: Annotated[
         str | None,
         typer.Option(
@@ -105,10 +115,10 @@ def summary(
     across = form in ("table", "markdown")
     if cells is not None and not across:
         raise InputError(f"--cells: is for --format table and markdown, not {form}")
-    if intervals and form not in ("csv", "json"):
+    if intervals and cells is not None:
         raise InputError(
-            "--intervals: is for --format csv and json; in a table, "
-            "--cells time_interval,integral_interval"
+            "--intervals: is for tables without --cells, which has mean_interval, time_interval "
+            "and integral_interval"
         )
     if (columns or names) and (form in ("csv", "json") or cells is not None):
         raise InputError("--columns, --names: are for a table, Markdown or LaTeX without --cells")
@@ -118,10 +128,16 @@ def summary(
     check_outputs(out, read=store)
     store, described = _of_study(store)
     if profile is not None:
-        given = (by, cells, systems, methods, instances, intervals or None)
+        given = (by, cells, systems, methods, instances, intervals or None, tests)
         if any(x is not None for x in given) or form not in ("table", "csv", "json"):
             raise InputError("--profile: covers the whole store; it takes --format and --out only")
         _show_profile(store, profile, form, out)
+        return
+    if tests is not None:
+        if by or cells or columns or names or intervals or form not in ("table", "csv", "json"):
+            what = "only --systems, --methods, --instances, --out and --format csv or json"
+            raise InputError(f"--tests: compares methods over all instances, expected {what}")
+        _show_tests(store, tests, [*map(_names, (systems, methods, instances))], form, out)
         return
     rows = described.rows if described is not None and by is None else tuple(by or ())
     only = described.methods if described is not None and methods is None else _names(methods)
@@ -131,7 +147,7 @@ def summary(
     found = tables.ratios(store, traces=intervals or needs_traces(measures))
     table = chosen(found, _names(systems), only, _names(instances))
     if form == "table":
-        _print(table, rows, measures, choice)
+        _print(table, rows, measures, choice, intervals)
     else:
         stem = (out or store).stem
         text = _text(table, rows, measures if across else (), form, stem, intervals, choice)
@@ -155,20 +171,47 @@ def _print_tables(made: Sequence[CrossTable], cells: Sequence[str]) -> None:
 
 def _show_profile(store: Path, measure: str, form: str, out: Path | None) -> None:
     """Print or write a performance profile."""
-    from gadgetopt.reporting import profile_tables, tables
-    from gadgetopt.reporting.summary import cross_table
-    from gadgetopt.reporting.summary.documents import plain
+    from gadgetopt.reporting import profile_tables
 
     frame = profile_tables.performance_profile(store, measure)
+    if form == "table":
+        _print_grids(profile_tables.as_text(frame, measure), profile_tables.MEANINGS[measure])
+    else:
+        _write_frame(frame, form, out)
+
+
+def _show_tests(
+    store: Path, measure: str, only: Sequence[Sequence[str]], form: str, out: Path | None
+) -> None:
+    """Print or write the tests of each two methods."""
+    from gadgetopt.reporting import pairwise
+
+    systems, methods, instances = only
+    frame = pairwise.pairwise_tests(
+        store, measure, systems=systems, methods=methods, instances=instances
+    )
     if form != "table":
-        keys = list(frame.columns)
-        rows = plain([dict(zip(keys, row, strict=True)) for row in frame.to_numpy().tolist()])
-        kind: tables.Format = "csv" if form == "csv" else "json"
-        _write(tables.render(rows, kind, None, keys) or "", out)
+        _write_frame(frame, form, out)
         return
-    for table in profile_tables.as_text(frame, measure):
+    _print_grids(pairwise.as_text(frame, measure), pairwise.MEANINGS[measure], pairwise.TEST)
+
+
+def _write_frame(frame: pd.DataFrame, form: str, out: Path | None) -> None:
+    """Write a table as CSV or JSON."""
+    from gadgetopt.reporting import tables
+    from gadgetopt.reporting.summary.documents import plain
+
+    keys = list(frame.columns)
+    rows = plain([dict(zip(keys, row, strict=True)) for row in frame.to_numpy().tolist()])
+    _write(tables.render(rows, "csv" if form == "csv" else "json", None, keys) or "", out)
+
+
+def _print_grids(made: Sequence[CrossTable], *meanings: str) -> None:
+    from gadgetopt.reporting.summary import cross_table
+
+    for table in made:
         console().print(cross_table.grid(table))
-    console().print(profile_tables.MEANINGS[measure], style="dim", highlight=False)
+    console().print(" ".join(meanings), style="dim", highlight=False)
 
 
 def _of_study(path: Path) -> tuple[Path, StudyTable | None]:
@@ -181,7 +224,15 @@ def _of_study(path: Path) -> tuple[Path, StudyTable | None]:
     return Path(study.store), study.table
 
 
-def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str], choice: Choice) -> None:
+def _print(
+    table: Sequence[Entry],
+    by: Sequence[str],
+    cells: Sequence[str],
+    choice: Choice,
+    intervals: bool,
+) -> None:
+    import numpy as np
+
     from gadgetopt.reporting.sentences import headline, rows_of
     from gadgetopt.reporting.summary import summarize
     from gadgetopt.reporting.summary.cross_table import cross_tables
@@ -189,7 +240,7 @@ def _print(table: Sequence[Entry], by: Sequence[str], cells: Sequence[str], choi
 
     # Wrong columns are told before anything is printed.
     across = cross_tables(table, by, cells) if cells else []
-    frame = summarize(table, by)
+    frame = summarize(table, by, np.random.default_rng(0) if intervals else None)
     screen = console()
     for line in headline(summarize(table) if by else frame, table):
         screen.print(line, style="bold", highlight=False, markup=False)

@@ -11,16 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.reporting.chance import mean_interval
 
 #: Seconds added to each time before the geometric mean, and taken off after it.
 SHIFT_S = 1.0
-
-#: The share of samples whose means lie in the interval.
-CONFIDENCE = 0.95
-
-#: Samples that are drawn for an interval.
-SAMPLES = 2000
 
 
 def shifted_geometric_mean(times_s: Sequence[float], shift_s: float = SHIFT_S) -> float:
@@ -36,9 +30,7 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the ends of the 95 % bootstrap interval of the shifted geometric mean.
 
-    Samples of as many instances are drawn of them, with repetition; the interval holds the means of
-    all but the lowest and the highest 2.5 % of the samples. (The percentile interval: that of the
-    times is then that of their logarithms, too.)
+    It is that of the mean of the logarithms (`gadgetopt.reporting.chance`).
 
     Parameters
     ----------
@@ -53,21 +45,6 @@ def bootstrap_interval(
     tuple of float
         NaN for fewer than two times, which say nothing of chance.
     """
-    if len(times_s) < 2:
-        return math.nan, math.nan
-    # It takes half a second to load, and few tables need it.
-    from scipy.stats import bootstrap
-
-    def means(logs: Floats, axis: int = -1) -> Floats:
-        return np.asarray(np.exp(np.mean(logs, axis=axis)) - shift_s)
-
-    found = bootstrap(
-        (np.log(np.asarray(times_s, dtype=float) + shift_s),),
-        means,
-        n_resamples=SAMPLES,
-        batch=256,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        random_state=rng,
-    ).confidence_interval
-    return float(found.low), float(found.high)
+    logs = [math.log(t + shift_s) for t in times_s]
+    low, high = mean_interval(logs, rng)
+    return math.exp(low) - shift_s, math.exp(high) - shift_s

@@ -265,7 +265,12 @@ def remarks(table: Sequence[Entry]) -> list[str]:
 
 
 def _limit(name: str) -> str:
-    words = {"time_s": "time limit", "memory_mb": "memory limit", OWN_LIMIT: "method's own limit"}
+    words = {
+        "time_s": "time limit",
+        "memory_mb": "memory limit",
+        "no_improvement": "no improvement",
+        OWN_LIMIT: "method's own limit",
+    }
     return words.get(name, name)
 
 

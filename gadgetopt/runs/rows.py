@@ -70,7 +70,7 @@ def run_key(fingerprint: str, call: MethodCall, limits: Limits, seed: int | None
         "fingerprint": fingerprint,
         "method": call.method.name,
         "parameters": call.all_parameters,
-        "limits": vars(limits),  # no copy: a grid asks for millions of keys
+        "limits": limits.asked(),
         "seed": seed,
         "code": code,
     }
@@ -144,7 +144,7 @@ def to_row(run: StoredRun) -> Row:
         "backend": r.backend,
         "parameters": _json(dict(r.parameters)),
         "seed": r.seed,
-        "limits": _json(asdict(run.limits)),
+        "limits": _json(run.limits.asked()),
         "version": run.version,
         "code": run.code,
         "status": str(r.status),
@@ -390,7 +390,7 @@ def _promise(
 @lru_cache(maxsize=100)
 def _limits(text: str) -> Limits:
     limits = Limits(**_object(text))
-    given = (limits.time_s, limits.memory_mb)
+    given = (limits.time_s, limits.memory_mb, limits.no_improvement_s, limits.target)
     numbers = (limits.threads, limits.rel_gap, *(x for x in given if x is not None))
     if not all(map(_is_number, numbers)):
         raise ValueError(f"limits: {text[:60]!r}, expected numbers")

@@ -61,6 +61,7 @@ Cell = Literal[
     "time_interval",
     "integral",
     "integral_interval",
+    "mean_interval",
     "mean_time",
     "longest",
 ]
@@ -118,6 +119,8 @@ class StudyLimits(Data):
     threads: PositiveInt = 1
     memory_mb: PositiveFloat | None = None
     rel_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    no_improvement_s: PositiveFloat | None = None
+    target: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
 
 class Study(Data):
@@ -174,8 +177,7 @@ class Study(Data):
     @property
     def run_limits(self) -> Limits:
         """The limits of each run."""
-        own = self.limits
-        return Limits(own.time_s, own.threads, own.memory_mb, own.rel_gap)
+        return Limits(**self.limits.model_dump())
 
     @property
     def generated_folder(self) -> Path:

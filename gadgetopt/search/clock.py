@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from gadgetopt.numbers.compiling import compiling_s
+from gadgetopt.search import stopping
 from gadgetopt.system.result import Limits
 
 
@@ -21,7 +22,8 @@ class Clock:
 
     A step that may use a part of the time gets its own clock: `Clock(clock.limits(0.5))`. Ctrl-C
     during a call of a solver ends that call, which returns what it has; from then on no clock that
-    runs has time left, so the method ends as it does when its time is up.
+    runs has time left, so the method ends as it does when its time is up. So it does once a
+    criterion of the run is met (`gadgetopt.search.stopping`).
 
     Parameters
     ----------
@@ -40,6 +42,7 @@ class Clock:
         self._limits = limits or Limits()
         self._start, self._compiling_before_s = time.perf_counter(), compiling_s()
         self._interruptions_before = Clock._interruptions
+        self._stopping = stopping.current()
         self._reserved_s = 0.0
         self.phases_s: dict[str, float] = {}
 
@@ -55,10 +58,17 @@ class Clock:
 
     @property
     def limit_hit(self) -> str | None:
-        """What left no time: "interrupted" or "time_s"; None while there is some."""
+        """What left no time: "interrupted", a criterion or "time_s"; None while there is some."""
         if self.interrupted:
             return "interrupted"
+        if self.criterion is not None:
+            return self.criterion
         return "time_s" if self.expired else None
+
+    @property
+    def criterion(self) -> str | None:
+        """The criterion of the run that is met: "no_improvement" or "target"; None without one."""
+        return None if self._stopping is None else self._stopping.why
 
     @property
     def elapsed_s(self) -> float:
@@ -68,8 +78,11 @@ class Clock:
 
     @property
     def left_s(self) -> float:
-        """Seconds left: never negative, infinite without a time limit, none after Ctrl-C."""
-        if self.interrupted:
+        """Seconds left: never negative, infinite without a time limit.
+
+        There are none after Ctrl-C, or once a criterion of the run is met.
+        """
+        if self.interrupted or self.criterion is not None:
             return 0.0
         if self._limits.time_s is None:
             return math.inf

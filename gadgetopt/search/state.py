@@ -122,8 +122,9 @@ class Search(Generic[Found]):
     def outcome(self, solution: Solution | None, **notes: Any) -> MethodOutcome:
         """Return the outcome of the search, with the incumbent as its solution."""
         stopped = self.limit_hit or self.clock.limit_hit
-        if self.clock.interrupted:  # whatever the last steps, left without time, said
-            stopped = "interrupted"
+        if self.clock.interrupted or self.clock.criterion is not None:
+            # Whatever the last steps, left without time, said.
+            stopped = self.clock.limit_hit
         return MethodOutcome(
             solution=solution,
             claimed_objective=_known(self.value),

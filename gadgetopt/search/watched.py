@@ -2,8 +2,9 @@
 
 A method makes many searches and many calls of solvers, most of them about parts of its instance.
 Only what is about the instance itself is passed on: the incumbents and bounds of the first `Search`
-or `Trace` that is given the very limits of the run, or those of the solve that a method names by
-`solver_watched`. They are claims of the method; only the result of the run is checked.
+or `Trace` that is given the very limits of the run, or those of a stage that the method names by
+`watched_stage`, or those of the solve that it names by `solver_watched`. They are claims of the
+method; only the result of the run is checked.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 
 from gadgetopt.numbers.tolerance import Number, is_finite
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Limits, TracePoint
 
 #: Is told of an incumbent and a bound at their moment; called from any thread.
@@ -26,13 +29,25 @@ Report = Callable[[Number | None, Number | None], None]
 class _Run:
     """The run at work in this context, and who is told of it."""
 
-    def __init__(self, tell: Tell, limits: Limits):
-        self.limits = limits
+    def __init__(self, tell: Tell, limits: Limits, sense: Sense):
+        self.whole = self.limits = limits  # those of the run, and of the search that is watched
         self.taken = False  # True once a search or a solve has said that it is about the instance
         self._tell, self._clock = tell, Clock()
+        self._minimise = sense == "min"
+        self._incumbent: Number | None = None
+        self._bound: Number | None = None
 
     def report(self, incumbent: Number | None, bound: Number | None) -> None:
-        self._tell(TracePoint(self._clock.elapsed_s, _known(incumbent), _known(bound)))
+        """Tell of the best incumbent and bound of all stages so far."""
+        self._incumbent = self._better(self._incumbent, _known(incumbent), least=self._minimise)
+        self._bound = self._better(self._bound, _known(bound), least=not self._minimise)
+        self._tell(TracePoint(self._clock.elapsed_s, self._incumbent, self._bound))
+
+    @staticmethod
+    def _better(a: Number | None, b: Number | None, *, least: bool) -> Number | None:
+        if a is None or b is None:
+            return b if a is None else a
+        return b if (b < a if least else b > a) else a
 
 
 _run: ContextVar[_Run | None] = ContextVar("run", default=None)
@@ -40,7 +55,7 @@ _solver: ContextVar[Report | None] = ContextVar("solver", default=None)
 
 
 @contextmanager
-def watched(tell: Tell | None, limits: Limits) -> Iterator[None]:
+def watched(tell: Tell | None, limits: Limits, sense: Sense) -> Iterator[None]:
     """Tell of incumbents and bounds of the method that the block runs within these limits.
 
     Parameters
@@ -49,15 +64,48 @@ def watched(tell: Tell | None, limits: Limits) -> Iterator[None]:
         None tells nobody, not even who watches a run around this one.
     limits : Limits
         The very object that the method is given.
+    sense : "min" or "max"
+        Of the instance.
     """
     before = _run.get(), _solver.get()
-    _run.set(None if tell is None else _Run(tell, limits))
+    _run.set(None if tell is None else _Run(tell, limits, sense))
     _solver.set(None)
     try:
         yield
     finally:
         _run.set(before[0])
         _solver.set(before[1])
+
+
+def told_all(*tells: Tell | None) -> Tell | None:
+    """Return what tells all of several, None if there are none."""
+    wanted = [tell for tell in tells if tell is not None]
+
+    def tell_all(point: TracePoint) -> None:
+        for tell in wanted:
+            tell(point)
+
+    return tell_all if wanted else None
+
+
+def watched_stage(limits: Limits, stage: Limits) -> Limits:
+    """Return the limits of a stage of a method whose search is about the whole instance.
+
+    The next `Search` or `Trace` that is given them is watched, as is what the stages before found.
+
+    Parameters
+    ----------
+    limits : Limits
+        Those of the run, as the method was given them.
+    stage : Limits
+        Such as a part of them.
+    """
+    run = _run.get()
+    if run is None or limits is not run.whole:
+        return stage
+    own = replace(stage)  # another object, which nothing else is given
+    run.limits, run.taken = own, False
+    return own
 
 
 def _report_of(limits: Limits) -> Report | None:

@@ -180,7 +180,9 @@ def _nonlinear_run(backend: str, options: Mapping[str, Any] | None) -> Any:
     """Return how a backend solves a plain model that is not linear."""
     solver = import_backend(backend)
     if backend == "scip":
-        return lambda plain, limits, seed: solver.solve_plain(plain, limits, seed, None, options)
-    return lambda plain, limits, seed: solver.solve_plain(
+        return lambda plain, limits, seed, report: solver.solve_plain(
+            plain, limits, seed, None, options, report
+        )
+    return lambda plain, limits, seed, _: solver.solve_plain(
         plain, limits, seed, options, backend=backend, linear=False
     )

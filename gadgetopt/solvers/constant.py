@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.numbers.tolerance import Number, as_double, simplest_rational
+from gadgetopt.search.watched import Report
 from gadgetopt.solvers.exact_form import OBJECTIVE
 from gadgetopt.solvers.outcome import SolverOutcome, no_better
 
@@ -56,6 +57,17 @@ def plus_constant(x: Number | None, constant: Number, sense: Sense) -> float | N
         return as_double(x) + as_double(constant)
 
 
+def told_with_constant(report: Report, form: StandardForm) -> Report:
+    """Return who is told of objectives and bounds that lack the constant of a form."""
+    constant = constant_of(form)
+    if constant == 0:
+        return report
+    sense, other = form.sense, _other(form.sense)
+    return lambda incumbent, bound: report(
+        plus_constant(incumbent, constant, sense), plus_constant(bound, constant, other)
+    )
+
+
 def with_constant(outcome: SolverOutcome, form: StandardForm) -> SolverOutcome:
     """Return the outcome on a form without its constant for the form as it is.
 
@@ -64,7 +76,7 @@ def with_constant(outcome: SolverOutcome, form: StandardForm) -> SolverOutcome:
     constant = constant_of(form)
     if constant == 0:
         return outcome
-    other: Sense = "max" if form.sense == "min" else "min"
+    other = _other(form.sense)
 
     def of(x: Number | None, sense: Sense) -> float | None:
         return plus_constant(x, constant, sense)
@@ -80,3 +92,7 @@ def with_constant(outcome: SolverOutcome, form: StandardForm) -> SolverOutcome:
             for p in outcome.trace
         ),
     )
+
+
+def _other(sense: Sense) -> Sense:
+    return "max" if sense == "min" else "min"

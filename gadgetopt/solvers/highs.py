@@ -14,22 +14,20 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.watched import Report, solver_report
 from gadgetopt.solvers.constant import (
     constant_of,
-    plus_constant,
+    told_with_constant,
     with_constant,
     without_large_constant,
 )
 from gadgetopt.solvers.exact_optimum.bases import basis_of
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import NO_RAY, SolverOutcome
-from gadgetopt.solvers.scaling import Scaling, scaling_of
+from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.silent_highs import new_highs
 from gadgetopt.solvers.standard_form import StandardForm, recession_form
-from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import (
     Limits,
     Status,
@@ -102,7 +100,9 @@ def solve_form(
     constant_left_out = form is not whole
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     if report is not None:
-        report = _restoring(report, scaling, whole, constant_left_out)
+        if constant_left_out:
+            report = told_with_constant(report, whole)
+        report = scaling.told(report)
     highs = pass_form(form)
     passed_s = clock.elapsed_s
     outcome = _run(highs, form, limits, seed, warm_start, given, report)
@@ -112,18 +112,6 @@ def solve_form(
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
     outcome = scaling.restored(outcome)
     return with_constant(outcome, whole) if constant_left_out else outcome
-
-
-def _restoring(report: Report, scaling: Scaling, form: StandardForm, left_out: bool) -> Report:
-    """Return who is told of objectives and bounds as HiGHS has them, of a scaled model."""
-    other: Sense = "max" if form.sense == "min" else "min"
-    constant = constant_of(form) if left_out else 0
-
-    def restored(x: Number | None, sense: Sense) -> Number | None:
-        x = scaling.objective(x)
-        return x if constant == 0 else plus_constant(x, constant, sense)
-
-    return lambda incumbent, bound: report(restored(incumbent, form.sense), restored(bound, other))
 
 
 def pass_form(form: StandardForm) -> highspy.Highs:

@@ -1,4 +1,4 @@
-"""Ctrl-C during a solve: stops the solver and keeps its incumbent."""
+"""Ctrl-C during a solve, or a criterion of its run: stops the solver and keeps its incumbent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from gadgetopt.search import stopping
 from gadgetopt.search.clock import Clock
 
 T = TypeVar("T")
@@ -17,6 +18,8 @@ POLL_S = 0.1
 
 def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple[T, bool]:
     """Run `solve` so that Ctrl-C calls `stop` and still returns what `solve` returns.
+
+    So does a criterion of the run that is met (`gadgetopt.search.stopping`).
 
     The solve runs in a thread of its own while the main thread waits for Ctrl-C. Python delivers
     Ctrl-C to the main thread only, so anywhere else `solve` is simply called. A method makes many
@@ -40,7 +43,8 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     KeyboardInterrupt
         At a second Ctrl-C, without waiting any longer.
     """
-    if threading.current_thread() is not threading.main_thread():
+    criteria = stopping.current()
+    if criteria is None and threading.current_thread() is not threading.main_thread():
         return solve(), False
     returned: list[T] = []
     raised: list[BaseException] = []
@@ -60,7 +64,9 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     try:
         thread.start()
         while not done.wait(POLL_S):
-            pass
+            if criteria is not None and criteria.why is not None:
+                interrupted = True
+                stop()
     except KeyboardInterrupt:
         interrupted = True
         Clock.interrupt_all()

@@ -22,6 +22,7 @@ from gadgetopt.numbers.tolerance import Number
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
+    from gadgetopt.search.watched import Report
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.solvers.standard_form import StandardForm
 
@@ -100,6 +101,11 @@ class Scaling:
     def objective(self, x: Number | None) -> Number | None:
         """Return an objective or bound of the scaled model in the model's own units."""
         return None if x is None else x * self.cost * self.side
+
+    def told(self, report: Report) -> Report:
+        """Return who is told of objectives and bounds of the scaled model, in the model's units."""
+        of = self.objective
+        return lambda incumbent, bound: report(of(incumbent), of(bound))
 
     def restored(self, outcome: SolverOutcome) -> SolverOutcome:
         """Return the outcome of a scaled solve in the model's own units."""

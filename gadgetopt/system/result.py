@@ -44,12 +44,31 @@ class Limits:
     rel_gap : float
         Relative gap |objective - bound| / |objective| at which a solve may stop. Its
         status is then `feasible` and its limit "gap"; `optimal` means closed.
+    no_improvement_s : float or None
+        Seconds without a better objective after which a solve ends that has one; its limit is then
+        "no_improvement".
+    target : float or None
+        Objective at which a solve ends, or any better one; its limit is then "target".
     """
 
     time_s: float | None = None
     threads: int = 1
     memory_mb: float | None = None
     rel_gap: float = 0.0
+    no_improvement_s: float | None = None
+    target: float | None = None
+
+    def __repr__(self) -> str:
+        """Return the limits without criteria that nobody asked for."""
+        return f"Limits({', '.join(f'{name}={x!r}' for name, x in self.asked().items())})"
+
+    def asked(self) -> dict[str, float | None]:
+        """Return the limits by name, without criteria that nobody asked for.
+
+        Runs are keyed by them, so a criterion of a later version changes the key of no older run.
+        """
+        criteria = ("no_improvement_s", "target")
+        return {k: x for k, x in vars(self).items() if not (x is None and k in criteria)}
 
 
 class Status(StrEnum):
@@ -131,8 +150,9 @@ class MethodOutcome:
     proved : Status or None
         `INFEASIBLE` or `UNBOUNDED` if the method claims to have proved it.
     limit_hit : str or None
-        Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "interrupted", or
-        `OWN_LIMIT`, which the toolkit names for an exact method that names none and leaves a gap.
+        Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "no_improvement",
+        "target", "interrupted", or `OWN_LIMIT`, which the toolkit names for an exact method that
+        names none and leaves a gap.
     formulation : str or None
         The formulation that the bound rests on, if it is not the declared one.
     trace, phases_s, versions, notes

@@ -10,6 +10,7 @@ from gadgetopt.numbers.text import show, show_apart
 from gadgetopt.numbers.tolerance import CLOSED_GAP, Number, closes, exceeds, is_finite, refutes
 from gadgetopt.search.alarm import TimeUp, ended_after
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.stopping import NO_IMPROVEMENT, TARGET
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Method, Problem
 from gadgetopt.system.files import Document
@@ -288,7 +289,8 @@ def _limit_hit(
     Only exact methods stop there; that a heuristic's bound is so near is chance. An exact method
     that leaves a gap for no limit that was set ended by one of its own.
     """
-    if status is Status.OPTIMAL and outcome.limit_hit in ("gap", "interrupted"):
+    asked_to_stop = ("gap", "interrupted", NO_IMPROVEMENT, TARGET)
+    if status is Status.OPTIMAL and outcome.limit_hit in asked_to_stop:
         return None  # closed all the same
     if outcome.limit_hit or method.kind != "exact" or status is not Status.FEASIBLE or gap is None:
         return outcome.limit_hit

@@ -24,7 +24,8 @@ from gadgetopt.search.alarm import (
     ended_after,
 )
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Tell, watched
+from gadgetopt.search.stopping import Stopping, stopped_early
+from gadgetopt.search.watched import Tell, told_all, watched
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
@@ -143,9 +144,17 @@ def attempt(
     ctrl_c: list[int] = []
     outcome, reason, refused = MethodOutcome(), None, False
     nothing = outcome
+    criteria: Stopping | None = None
     try:
         rng = np.random.default_rng(seed)
-        with _noticing(ctrl_c), alarm, watched(tell, limits):
+        with (
+            _noticing(ctrl_c),
+            alarm,
+            stopped_early(limits, document.sense) as criteria,
+            watched(
+                told_all(tell, None if criteria is None else criteria.tell), limits, document.sense
+            ),
+        ):
             outcome = call.method.run(document.data, limits, rng, **call.parameters)
     except ModelRefused as error:
         return Attempt(outcome, 0.0, str(error), refused=True)
@@ -172,6 +181,9 @@ def attempt(
     stopped = clock.interrupted and not alarm.rang
     if stopped and outcome.proved is None and outcome.limit_hit in (None, "time_s"):
         outcome.limit_hit = "interrupted"
+    unnamed = outcome.proved is None and outcome.limit_hit in (None, "time_s", "interrupted")
+    if criteria is not None and criteria.ended is not None and unnamed and not (stopped or ctrl_c):
+        outcome.limit_hit = criteria.ended
     if outcome.further_notes is not None and reason is None:
         with contextlib.suppress(Exception, KeyboardInterrupt):  # the result stands without them
             outcome.notes = {**outcome.notes, **outcome.further_notes()}

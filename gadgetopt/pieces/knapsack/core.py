@@ -11,6 +11,7 @@ numbers are no decimals, HiGHS solves it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -63,6 +64,9 @@ LAGRANGIAN = "Lagrangian bound"
 
 CoreSolver = Literal["auto", "enumeration", "mip"]
 
+#: Is told of a profit and a bound.
+Told = Callable[[float, float], None]
+
 
 def cg_core(
     knapsack: Knapsack,
@@ -72,6 +76,7 @@ def cg_core(
     core_solver: CoreSolver = "auto",
     sharpening: Sharpening = "auto",
     by_count: bool = True,
+    told: Told = lambda _, __: None,
 ) -> CoreResult:
     """Solve a knapsack exactly by its core.
 
@@ -90,6 +95,8 @@ def cg_core(
         few items, or by default the former unless loops are not compiled.
     by_count : bool
         True if the enumeration slices single items by their number.
+    told : callable, optional
+        Is told of the best profit and the bound after each step.
 
     Returns
     -------
@@ -112,6 +119,7 @@ def cg_core(
     found = CoreResult(
         chosen, value, relaxation.bound, LAGRANGIAN, relaxation.duals, relaxation.bound
     )
+    told(found.value, found.bound)
     better = Sharpened(found.chosen)
     halves = core_solver == "auto" and single_items(knapsack)
     by_search = searches(knapsack, sharpening)
@@ -124,6 +132,7 @@ def cg_core(
     if halves and by_search and better.halves and not _searched(found):
         found = _by_halves(knapsack, relaxation, found, clock)
     searched = _searched(found)
+    told(found.value, found.bound)
     notes = found.notes | {
         "items": knapsack.num_items,
         "columns": relaxation.columns,
@@ -142,7 +151,9 @@ def cg_core(
         if not enumerable and solver == "auto":
             solver = "enumeration" if better.lowers else "mip"
         heuristics = "children" not in better.notes  # else a search found no better choice
-        found = _in_turns(knapsack, relaxation, found, clock, rng, solver, by_count, heuristics)
+        found = _in_turns(
+            knapsack, relaxation, found, clock, rng, solver, by_count, heuristics, told
+        )
     return replace(found, notes=notes | found.notes)
 
 
@@ -205,6 +216,7 @@ def _in_turns(
     core_solver: CoreSolver,
     by_count: bool,
     heuristics: bool,
+    told: Told,
 ) -> CoreResult:
     """Let enumeration and HiGHS take turns until the core is closed."""
     notes = dict(found.notes)
@@ -217,6 +229,7 @@ def _in_turns(
                     raise
                 mip_s = math.inf  # noqa: PLW2901
             notes |= found.notes
+            told(found.value, found.bound)
         if mip_s and not _done(found):
             step = clock.limits(at_most_s=mip_s)
             found = _core_mip(knapsack, relaxation, found, step, rng, heuristics=heuristics)

@@ -91,6 +91,10 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
                 "threads": line.limits.threads,
                 "memory limit": f"{line.limits.memory_mb:g} MB" if line.limits.memory_mb else None,
                 "gap limit": line.limits.rel_gap or None,
+                "no improvement": f"{line.limits.no_improvement_s:g} s"
+                if line.limits.no_improvement_s
+                else None,
+                "target": line.limits.target,
             }
         ),
         "version": line.version,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,22 @@ def _ends(which: str) -> Callable[[Row], str]:
     return lambda row: ratio(row[f"ratio_{which}_low"], row[f"ratio_{which}_high"])
 
 
+def _mean(row: Row) -> str:
+    """Return the mean ratio of a summary with intervals."""
+    low, high = (row.get(f"ratio_mean_{end}", math.nan) for end in ("low", "high"))
+    return "" if math.isnan(low) else ratio(low, high)
+
+
+def _of_interval(key: str, text: Callable[[float, float], str]) -> Callable[[Row], str]:
+    """Return the text of a bootstrap interval; "" where the summary has none, or NaN."""
+
+    def of(row: Row) -> str:
+        low, high = (row.get(f"{key}_{end}", math.nan) for end in ("low", "high"))
+        return "" if math.isnan(low) else text(low, high)
+
+    return of
+
+
 #: The columns after the method, in order.
 COLUMNS = (
     Column("instances", ("inst.",), _count("instances"), "inst.: instances"),
@@ -100,6 +117,17 @@ COLUMNS = (
         _ends("worst"),
         "ratio: to the optimum, at least 1; a..b if the gap is open",
     ),
+    Column(
+        "mean",
+        ("ratio", "mean"),
+        _mean,
+    ),
+    Column(
+        "mean_interval",
+        ("ratio", "95 %"),
+        _of_interval("ratio_mean_interval", ratio),
+        "95 %: bootstrap intervals of the mean ratio and of the time, over the instances",
+    ),
     Column("gap_median", ("gap", "median"), _gap("gap_median")),
     Column(
         "gap_worst",
@@ -119,6 +147,11 @@ COLUMNS = (
         ("time", "s"),
         lambda row: seconds(row["time_s"]),
         "time: geometric mean shifted by 1 s, with failed and stopped runs at the time limit",
+    ),
+    Column(
+        "time_interval",
+        ("time", "95 %"),
+        _of_interval("time_shifted_1_s", lambda a, b: f"{seconds(a)}..{seconds(b)}"),
     ),
 )
 

@@ -15,6 +15,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.text import show, show_gap
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.reporting.cells import ratio, seconds
+from gadgetopt.reporting.chance import mean_interval
 from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.summary.columns import spoken, value
 from gadgetopt.reporting.summary.documents import escaped
@@ -168,6 +169,20 @@ def _interval(
     return text
 
 
+def _mean_and_interval(outcomes: _Outcomes) -> str:
+    """Return the mean ratio, and how far it could be by chance of the instances."""
+    mean = _interval(_mean)(outcomes)
+    rated = [(o.low, o.high) for o in outcomes if o.low is not None and o.high is not None]
+    if len(rated) < 2:
+        return mean
+    import numpy as np
+
+    # The same samples in all cells, and at both ends.
+    low, _ = mean_interval([low for low, _ in rated], np.random.default_rng(0))
+    _, high = mean_interval([high for _, high in rated], np.random.default_rng(0))
+    return f"{mean} ({ratio(low, high)})"
+
+
 def _inverse(x: float) -> float:
     return math.inf if x == 0 else 1 / x
 
@@ -241,6 +256,7 @@ def _integral_of(outcome: Outcome) -> float | None:
 #: The text of each measure.
 _TEXTS: dict[str, Callable[[_Outcomes], str]] = {
     "mean": _interval(_mean),
+    "mean_interval": _mean_and_interval,
     "median": _interval(_median),
     "worst": _interval(max),
     "share": _interval(_mean, _inverse_of),
@@ -264,6 +280,7 @@ _TEXTS: dict[str, Callable[[_Outcomes], str]] = {
 
 _MEANINGS: dict[str, str] = {
     "mean": "mean ratio to the optimum, at least 1, a..b if gaps are open",
+    "mean_interval": "mean ratio and its 95 % bootstrap interval",
     "median": "median ratio to the optimum, at least 1, a..b if gaps are open",
     "worst": "worst ratio to the optimum",
     "share": "mean inverse of that ratio, at most 1",

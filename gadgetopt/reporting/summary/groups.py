@@ -7,10 +7,11 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import median
+from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.chance import mean_interval
 from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 from gadgetopt.reporting.instance_columns import columns_of_origins
 from gadgetopt.reporting.summary.labels import labels
@@ -74,6 +75,10 @@ INTERVALS = (
     "integral_shifted_1_s",
     "integral_shifted_1_s_low",
     "integral_shifted_1_s_high",
+    "ratio_mean_low",
+    "ratio_mean_high",
+    "ratio_mean_interval_low",
+    "ratio_mean_interval_high",
 )
 
 #: A system and the fingerprint of one of its instances.
@@ -137,6 +142,11 @@ def summarize(
         integral_shifted_1_s, integral_shifted_1_s_low, integral_shifted_1_s_high
             Geometric mean of the primal-dual integrals per instance in seconds, shifted by 1 s, and
             its interval; NaN if a trace was not read (`gadgetopt.reporting.integrals`).
+        ratio_mean_low, ratio_mean_high
+            Interval that contains the mean of the ratios.
+        ratio_mean_interval_low, ratio_mean_interval_high
+            Its 95 % bootstrap interval over the instances: the lower end from the lower ends of the
+            ratios, the upper end from the upper ones; NaN of one instance.
 
     Raises
     ------
@@ -169,21 +179,12 @@ def grouped(
     InputError
         If no instance has one of the columns.
     """
-    cells: defaultdict[_Where, defaultdict[str, dict[int | None, Entry]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
     methods: dict[tuple[str, str], str] = {}  # in the order in which they were first run
     for entry, label in zip(table, labels(table), strict=True):
-        r = entry.result
-        # The same data under two names was run once.
-        cells[r.problem, r.fingerprint][label].setdefault(r.seed, entry)
-        methods.setdefault((r.problem, label), r.kind)
+        methods.setdefault((entry.result.problem, label), entry.result.kind)
     values, orders = _values(table, by)
     groups: defaultdict[tuple[str, tuple[Any, ...], str], list[Outcome]] = defaultdict(list)
-    for (system, fingerprint), of_methods in cells.items():
-        outcomes = {label: outcome_of([*runs.values()]) for label, runs in of_methods.items()}
-        first = next(iter(next(iter(of_methods.values())).values()))
-        compete(outcomes, sense_of(first.result))
+    for (system, fingerprint), (_, outcomes) in by_instance(table).items():
         for of_group in values[system, fingerprint]:
             for label, outcome in outcomes.items():
                 groups[system, of_group, label].append(outcome)
@@ -196,6 +197,24 @@ def grouped(
         return systems[system], *places, ranks[system, label]
 
     return [((*g, methods[g[0], g[2]]), groups[g]) for g in sorted(groups, key=position)]
+
+
+def by_instance(table: Sequence[Entry]) -> dict[_Where, tuple[Entry, dict[str, Outcome]]]:
+    """Return an entry of each instance, and the outcome there of each method by its label."""
+    cells: defaultdict[_Where, defaultdict[str, dict[int | None, Entry]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for entry, label in zip(table, labels(table), strict=True):
+        r = entry.result
+        # The same data under two names was run once.
+        cells[r.problem, r.fingerprint][label].setdefault(r.seed, entry)
+    out = {}
+    for where, of_methods in cells.items():
+        outcomes = {label: outcome_of([*runs.values()]) for label, runs in of_methods.items()}
+        first = next(iter(next(iter(of_methods.values())).values()))
+        compete(outcomes, sense_of(first.result))
+        out[where] = first, outcomes
+    return out
 
 
 def _values(
@@ -341,10 +360,16 @@ def _intervals(outcomes: Sequence[Outcome], rng: np.random.Generator) -> dict[st
     integrals = [o.integral_s for o in run if o.integral_s is not None]
     if len(integrals) < len(run):
         integrals = []
+    rated = [(o.low, o.high) for o in run if o.low is not None and o.high is not None]
+    lows, highs = [low for low, _ in rated], [high for _, high in rated]
     values = (
         *bootstrap_interval(times, rng),
         shifted_geometric_mean(integrals),
         *bootstrap_interval(integrals, rng),
+        _of(mean, lows),
+        _of(mean, highs),
+        mean_interval(lows, rng)[0],
+        mean_interval(highs, rng)[1],
     )
     return dict(zip(INTERVALS, values, strict=True))
 

@@ -39,6 +39,10 @@ def _conditions(entry: Entry) -> dict[str, str]:
         "threads": f"{limits.threads} threads",
         "memory": "no memory limit" if limits.memory_mb is None else f"{limits.memory_mb:g} MB",
         "gap": f"gap {limits.rel_gap:g}",
+        "no improvement": "no criterion"
+        if limits.no_improvement_s is None
+        else f"no improvement {limits.no_improvement_s:g} s",
+        "target": "no target" if limits.target is None else f"target {limits.target:g}",
         "version": f"v{entry.version}",
     }
 

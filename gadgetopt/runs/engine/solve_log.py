@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from gadgetopt.numbers.text import show, show_gap
 from gadgetopt.numbers.tolerance import Number
-from gadgetopt.runs.engine.waiting import every, to_stderr
+from gadgetopt.runs.engine.waiting import Lines, every
 from gadgetopt.system.result import Result, TracePoint
 from gadgetopt.trust.judgement import relative_gap
 
@@ -31,12 +31,12 @@ class SolveLog:
     Parameters
     ----------
     write : callable
-        Is given each line; default standard error.
+        Is given each line.
     every_s : float
         Seconds between two lines, at least.
     """
 
-    def __init__(self, write: Callable[[str], None] = to_stderr, every_s: float = EVERY_S):
+    def __init__(self, write: Callable[[str], None], every_s: float = EVERY_S):
         self._write = write
         self._every_s = every_s
         self._open = ExitStack()
@@ -47,6 +47,8 @@ class SolveLog:
         self._headed = False
 
     def __enter__(self) -> SolveLog:
+        if isinstance(self._write, Lines):
+            self._open.enter_context(self._write)
         self._open.enter_context(every(self._every_s, self._catch_up))
         return self
 

@@ -181,6 +181,7 @@ def _solve(
 ) -> Row:
     from gadgetopt.runs.engine.finish import check_code, finished_row
     from gadgetopt.runs.engine.solve_log import SolveLog
+    from gadgetopt.runs.engine.waiting import Lines
     from gadgetopt.runs.rows import from_row
     from gadgetopt.system.files import parse
     from gadgetopt.system.methods import find_method
@@ -196,7 +197,7 @@ def _solve(
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
-    log = SolveLog() if "--log" in sys.argv else None
+    log = SolveLog(Lines(sys.stderr)) if "--log" in sys.argv else None
     say("begun")
     with log or contextlib.nullcontext(), interrupts.wanted(work.grace_s):
         tell = None if log is None else log.tell

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from gadgetopt.system.printable import printable_line
 
@@ -17,6 +20,37 @@ EVERY_S = 5.0
 def to_stderr(line: str) -> None:
     """Print a line on standard error at once."""
     print(line, file=sys.stderr, flush=True)
+
+
+class Lines:
+    """Writes lines to a stream, within a block to where it went when the block began.
+
+    Pyomo's interface to SCIP redirects standard output and standard error during a solve.
+
+    Parameters
+    ----------
+    stream : text stream
+    """
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._apart: TextIO | None = None
+
+    def __enter__(self) -> Lines:
+        if self._stream in (sys.__stdout__, sys.__stderr__):  # others have no descriptor of ours
+            with contextlib.suppress(OSError, ValueError):  # closed
+                self._stream.flush()
+                self._apart = os.fdopen(os.dup(self._stream.fileno()), "w", errors="replace")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._apart is not None:
+            self._apart.close()
+            self._apart = None
+
+    def __call__(self, line: str) -> None:
+        """Write a line at once."""
+        print(line, file=self._apart or self._stream, flush=True)
 
 
 class Waiting:

@@ -21,8 +21,9 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.alarm import TimeUp, ended_after, late
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Report, solver_report
 from gadgetopt.solvers.compiler import CONSTANT_TOLERANCE, TriviallyInfeasibleError
-from gadgetopt.solvers.constant import with_constant
+from gadgetopt.solvers.constant import told_with_constant, with_constant
 from gadgetopt.solvers.linear import not_compiled
 from gadgetopt.solvers.outcome import NAMES, SolverOutcome, with_honest_bound
 from gadgetopt.solvers.recheck import (
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 LEAST_SECOND_S = 5.0
 SECOND_SHARE = 10.0
 
-#: Solves a plain model within limits, with a seed.
-Run = Callable[[Plain, Limits, int], SolverOutcome]
+#: Solves a plain model within limits, with a seed; who is told of incumbents and bounds.
+Run = Callable[[Plain, Limits, int, Report | None], SolverOutcome]
 
 
 def solve_nonlinear(
@@ -78,7 +79,7 @@ def solve_nonlinear(
     InputError, ModelRefused
         As `solve_model`.
     """
-    start, clock = time.perf_counter(), Clock(limits)
+    start, clock, report = time.perf_counter(), Clock(limits), solver_report()
     try:
         with ended_after(late(limits.time_s)):
             program = Program.of(model)
@@ -89,7 +90,9 @@ def solve_nonlinear(
     if warm_start:
         program.plain.start_from(current_values(program.form))
     compiled = time.perf_counter()
-    first = program.checked(run(program.plain, clock.limits(), seed))
+    if report is not None and program.cost is None:
+        report = told_with_constant(report, program.form)
+    first = program.checked(run(program.plain, clock.limits(), seed, report))
     passed = first.phases_s.get("pass", 0.0)
     outcome = first
     if first.status in (Status.OPTIMAL, Status.INFEASIBLE):
@@ -97,7 +100,7 @@ def solve_nonlinear(
         left = clock.limits(at_most_s=LEAST_SECOND_S + SECOND_SHARE * took_s)
         second = None
         if not clock.expired and first.limit_hit is None:
-            second = program.checked(run(program.plain, left, seed + 1))
+            second = program.checked(run(program.plain, left, seed + 1, None))
         outcome = confirmed(first, second, program.form.sense, NAMES[backend])
     outcome.phases_s = {
         "compile": compiled - start,

@@ -15,12 +15,14 @@ from pyomo.contrib.solver.common.results import Results, SolutionStatus, Termina
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
-from gadgetopt.solvers.constant import with_constant, without_constant
+from gadgetopt.search.watched import Report, solver_report
+from gadgetopt.solvers.constant import told_with_constant, with_constant, without_constant
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
 from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart
+from gadgetopt.solvers.through_pyomo.scip_events import Events
 from gadgetopt.system.result import Limits, Status, solver_log
 
 #: Largest seed that SCIP accepts. By definition.
@@ -45,10 +47,12 @@ def solve_form(
     ModelRefused
         If SCIP would take a number of the model for zero or for infinite.
     """
-    clock = Clock(limits)
+    clock, report = Clock(limits), solver_report()
     whole, form = form, without_constant(form)
     scaling = scaling_of(form)
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
+    if report is not None:
+        report = scaling.told(told_with_constant(report, whole))
     sizes = np.abs(form.A.data)
     if sizes.size and sizes.min() <= SMALLEST_COEFFICIENT:
         row = int(np.searchsorted(form.A.indptr, sizes.argmin(), side="right")) - 1
@@ -56,7 +60,7 @@ def solve_form(
             f"{form.rows[row].name}: SCIP would drop the coefficient {sizes.min()}; rescale the "
             "constraint"
         )
-    outcome = solve_plain(plain_model(form), limits, seed, warm_start, given)
+    outcome = solve_plain(plain_model(form), limits, seed, warm_start, given, report)
     if outcome.status is Status.UNBOUNDED:
         outcome = told_apart(form, outcome, clock.limits(), seed)
     return with_constant(scaling.restored(outcome), whole)
@@ -68,10 +72,11 @@ def solve_plain(
     seed: int = 0,
     warm_start: Floats | None = None,
     given: Mapping[str, Any] | None = None,
+    report: Report | None = None,
 ) -> SolverOutcome:
     """Solve a plain Pyomo model, linear or not, with SCIP.
 
-    SCIP handles Ctrl-C itself. There is no trace.
+    SCIP handles Ctrl-C itself.
 
     Parameters
     ----------
@@ -82,6 +87,8 @@ def solve_plain(
         Values of the integer variables to start from, NaN where unknown.
     given : mapping, optional
         Further options of SCIP.
+    report : callable, optional
+        Is told of incumbents and bounds.
 
     Returns
     -------
@@ -94,6 +101,8 @@ def solve_plain(
         If SCIP does not know a function of the model.
     """
     solver = SolverFactory("scip_direct")
+    events = Events(report)
+    _attach(solver, events)
     options: dict[str, Any] = {
         **(given or {}),
         "randomization/randomseedshift": seed % LARGEST_SEED,
@@ -119,6 +128,7 @@ def solve_plain(
     except (NotImplementedError, TypeError, ValueError) as error:
         raise ModelRefused(f"SCIP does not accept the model: {error}") from error
     outcome = _read(results, limits)
+    outcome.trace = tuple(events.trace)
     if outcome.status in (Status.OPTIMAL, Status.FEASIBLE):
         outcome.values = plain.values(results.solution_loader.get_vars())
     seconds = time.perf_counter() - start
@@ -126,6 +136,18 @@ def solve_plain(
     _measure(outcome, solver)
     outcome.phases_s = {"pass": max(0.0, seconds - optimize), "solve": optimize}
     return outcome
+
+
+def _attach(solver: Any, events: Events) -> None:
+    """Have Pyomo's interface to SCIP give each model that it makes a handler of events."""
+    create = solver._create_solver_model
+
+    def created(*arguments: Any) -> Any:
+        made = create(*arguments)
+        made[0].includeEventhdlr(events, "gadgetopt", "trace and criteria of the run")
+        return made
+
+    solver._create_solver_model = created
 
 
 def _measure(outcome: SolverOutcome, solver: Any) -> None:

@@ -12,6 +12,7 @@ from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -38,4 +39,5 @@ def cp_joint(instance: DappleInstance, limits: Limits) -> MethodOutcome:
         memory_bytes=partial(memory_bytes, instance),
         evaluate=partial(evaluate, instance),
     )
-    return solve_joint(rules, Clock(limits), rng)
+    clock = Clock(limits)
+    return solve_joint(rules, clock, Trace(limits, clock), rng)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import watched_stage
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,
@@ -113,7 +114,9 @@ def polished_packing(
     clock = Clock(limits)
     with clock.phase("packing"):
         oracle = make_oracle(instance)
-        packing = packed(oracle, clock.limits(part=_PACKING_PART), eps, target_gap)
+        packing = packed(
+            oracle, watched_stage(limits, clock.limits(part=_PACKING_PART)), eps, target_gap
+        )
     plan = RatedTrees(packing.trees, np.array(packing.amounts) / (packing.rho or 1.0))
     if packing.trees:
         with clock.phase("polish"):

@@ -16,6 +16,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.result import Limits, TracePoint
 
 from ..subproblems.price_oracles import FoundTree, Oracle
@@ -111,12 +112,13 @@ def pack_columns(
     ln_delta = log_delta(eps, rows)
     theory_scale = (math.log1p(eps) - ln_delta) / math.log1p(eps)
     most = math.ceil(theory_scale) * sum(sizes) * len(sizes)
-    found = Packing(1.0 / oracle.capacity, theory_scale, most)
+    trace = Trace(limits, clock)
+    found = Packing(1.0 / oracle.capacity, theory_scale, most, trace=trace.points)
     try:
-        _pack(found, oracle, clock, eps, -ln_delta, target_gap)
+        _pack(found, oracle, clock, trace, eps, -ln_delta, target_gap)
     except KeyboardInterrupt:
         found.limit_hit = "interrupted"
-    found.trace.append(TracePoint(clock.elapsed_s, found.rate, found.bound))
+    trace.note(found.rate, found.bound)
     return found
 
 
@@ -124,6 +126,7 @@ def _pack(
     found: Packing,
     oracle: Oracle,
     clock: Clock,
+    trace: Trace,
     eps: float,
     end: float,
     target_gap: float | None,
@@ -172,7 +175,7 @@ def _pack(
         gap = found.bound / found.rate - 1
         if gap <= traced_gap * (1 - _TRACE_STEP):
             traced_gap = gap
-            found.trace.append(TracePoint(clock.elapsed_s, found.rate, found.bound))
+            trace.note(found.rate, found.bound)
         if target_gap is not None and gap <= target_gap:
             return
         if clock.expired:

@@ -16,6 +16,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.result import Limits, Status, TracePoint
 
 from .price_oracles import FoundTree, Oracle
@@ -160,10 +161,12 @@ def generate_trees(
         A bound known before, GB/s.
     """
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     with clock.phase("warm start"):
         start = warm_start(oracle, clock.limits())
     amounts, spent = np.array(start.amounts), clock.phases_s
     done = Generated(start.trees, amounts, 0.0, start.bound, start.prices, phases_s=spent)
+    done.trace = trace.points
     if start.bound == 0.0:
         return done
     master.add(start.trees)
@@ -173,7 +176,7 @@ def generate_trees(
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             done.rate, done.rates = master.rate, master.rates
             done.trees = master.trees[: len(done.rates)]
-        done.trace.append(TracePoint(clock.elapsed_s, done.rate, done.bound))
+        trace.note(done.rate, done.bound)
         if status is not Status.OPTIMAL:
             done.limit_hit = master.limit_hit
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.pieces.knapsack.cardinality import incumbent
@@ -10,6 +12,7 @@ from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import Trace
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -55,7 +58,13 @@ def memetic(
     if relaxation.duals is None or relaxation.limit_hit:
         return MethodOutcome(limit_hit=relaxation.limit_hit)
     first = incumbent(whole.knapsack, relaxation, clock)
-    search = MemeticSearch(whole.knapsack, relaxation, first, seed_of(rng))
+    trace = Trace(limits, clock)
+    bound = whole.bound(relaxation.bound)
+
+    def found_better(value: float) -> None:
+        trace.note(whole.profit(value), bound)
+
+    search = MemeticSearch(whole.knapsack, relaxation, first, seed_of(rng), found_better)
     limit_hit = None
     try:
         search.run(clock, children)
@@ -73,4 +82,4 @@ def memetic(
         limit_hit,
         {"children": search.children, "populations": search.populations, **slow_note()},
     )
-    return outcome_of(instance, whole, found)
+    return replace(outcome_of(instance, whole, found), trace=tuple(trace.points))

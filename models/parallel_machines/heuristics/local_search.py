@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -54,11 +55,13 @@ def local_search(
     clock = Clock(limits)
     bound = combinatorial_bound(instance)
     search = PairSearch(instance, first_schedule(instance, bound, clock), rng)
-    search.run(bound, kicks, clock)
+    trace = Trace(limits, clock)
+    search.run(bound, kicks, clock, lambda makespan_s: trace.note(makespan_s, None))
     return MethodOutcome(
         solution=ParallelMachinesSolution.of(search.jobs_of),
         claimed_objective=search.makespan_s,
         limit_hit="time_s" if search.makespan_s > bound and clock.expired else None,
+        trace=tuple(trace.points),
     )
 
 
@@ -120,13 +123,23 @@ class PairSearch:
         """The largest load."""
         return self._by_load[-1][0]
 
-    def run(self, bound: int, kicks: int, clock: Clock) -> None:
+    def run(
+        self,
+        bound: int,
+        kicks: int,
+        clock: Clock,
+        found: Callable[[int], None] = lambda _: None,
+    ) -> None:
         """Improve until the bound is met, `kicks` exchanges in a row bring nothing, or time ends.
 
-        The last exchanges leave the makespan as good as it was.
+        The last exchanges leave the makespan as good as it was. Each better one is told to `found`.
         """
-        left = kicks
+        left, best_s = kicks, self.makespan_s
+        found(best_s)
         while self.makespan_s > bound and not clock.expired:
+            if self.makespan_s < best_s:
+                best_s = self.makespan_s
+                found(best_s)
             if self._improve(clock):
                 left = kicks
             elif left > 0 and len(self.jobs_of) > 2:

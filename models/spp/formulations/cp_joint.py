@@ -12,6 +12,7 @@ from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -41,6 +42,7 @@ def cp_joint(instance: SppInstance, limits: Limits) -> MethodOutcome:
     )
     rules.check_size()
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     with clock.phase("spp"):
         start = spp(instance, clock.limits()).solution
-    return solve_joint(rules, clock, rng, start)
+    return solve_joint(rules, clock, trace, rng, start)

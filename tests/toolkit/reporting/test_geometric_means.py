@@ -5,11 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gadgetopt.reporting.geometric_means import (
-    SAMPLES,
-    bootstrap_interval,
-    shifted_geometric_mean,
-)
+from gadgetopt.reporting.chance import SAMPLES
+from gadgetopt.reporting.geometric_means import bootstrap_interval, shifted_geometric_mean
 
 
 def test_the_shift_is_added_and_taken_off():

@@ -185,6 +185,8 @@ def studies(draw):
             threads=draw(st.integers(1, 10**6)),
             memory_mb=draw(st.none() | POSITIVE),
             rel_gap=draw(st.floats(0, 1, exclude_max=True)),
+            no_improvement_s=draw(st.none() | POSITIVE),
+            target=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
         ),
         generate=tuple(generate),
         table=draw(st.none() | tables()),
@@ -219,6 +221,8 @@ def arguments(study):
         "--threads": limits.threads,
         "--memory-mb": limits.memory_mb,
         "--gap": limits.rel_gap,
+        "--stop-after-no-improvement": limits.no_improvement_s,
+        "--target": limits.target,
     }
     out += [f"{name}={value}" for name, value in options.items() if value is not None]
     return [*out, *study.instances]

@@ -9,7 +9,7 @@ two items for children close to the worst of the population, and restarts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class MemeticSearch:
     chosen : ndarray of int or None
         A choice that fits; the search never returns a worse one.
     seed : int
+    found : callable, optional
+        Is told of the profit of each better choice.
 
     Attributes
     ----------
@@ -70,10 +72,16 @@ class MemeticSearch:
     """
 
     def __init__(
-        self, knapsack: Knapsack, relaxation: Relaxation, chosen: Ints | None, seed: int
+        self,
+        knapsack: Knapsack,
+        relaxation: Relaxation,
+        chosen: Ints | None,
+        seed: int,
+        found: Callable[[float], None] = lambda _: None,
     ) -> None:
         assert relaxation.duals is not None
         self.knapsack = knapsack
+        self._found = found
         self.chosen: Ints | None = chosen
         self.value: float = -math.inf if chosen is None else knapsack.value(chosen)
         self.children: int = 0
@@ -99,6 +107,8 @@ class MemeticSearch:
         )
         self._since: int = PATIENCE
         self._improved_in: int = 0
+        if chosen is not None:
+            self._found(self.value)
 
     @property
     def finished(self) -> bool:
@@ -146,6 +156,7 @@ class MemeticSearch:
                 if value > self.value:
                     self.chosen, self.value = chosen, value
                     self._improved_in = self.populations
+                    self._found(value)
                 return
 
 

@@ -44,6 +44,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import PlanTables, Rules, plan_tables
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import MethodOutcome, Status
@@ -239,7 +240,7 @@ class _Best:
 
 
 def solve_joint(
-    rules: Rules, clock: Clock, rng: np.random.Generator, start: Any = None
+    rules: Rules, clock: Clock, trace: Trace, rng: np.random.Generator, start: Any = None
 ) -> MethodOutcome:
     """Solve (C1)-(C8) with CP-SAT for every number of stages.
 
@@ -247,6 +248,8 @@ def solve_joint(
     ----------
     rules : Rules
     clock : Clock
+    trace : Trace
+        Is told of solutions.
     rng : numpy.random.Generator
         For the seeds of CP-SAT.
     start : Solution, optional
@@ -262,6 +265,7 @@ def solve_joint(
         evaluation = rules.evaluate(start)
         value = evaluation.objective if evaluation.feasible else None
         best.offer(start, None if value is None else Fraction(value))
+        trace.note(best.value_s, None)
     with clock.phase("tables"):
         tables = plan_tables(rules, clock, best.value_s)
     for stages in range(1, rules.instance.most_stages + 1):
@@ -271,6 +275,7 @@ def solve_joint(
             break
         with clock.phase("solve"):
             _solve_stages(rules, tables, stages, clock, seed_of(rng), best)
+        trace.note(best.value_s, None)
     closed = best.limit_hit is None
     if best.value_s is not None:  # what is not shorter than the best was not looked for
         best.lower(best.value_s)
@@ -280,6 +285,7 @@ def solve_joint(
         dual_bound=best.bound_s,
         proved=Status.INFEASIBLE if closed and best.bound_s is None else None,
         limit_hit=best.limit_hit,
+        trace=tuple(trace.points),
         phases_s=clock.phases_s,
         versions=best.versions,
     )

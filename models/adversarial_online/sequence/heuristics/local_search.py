@@ -8,6 +8,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -46,8 +47,10 @@ def local_search(
     if instance.payoff == "ratio" and instance.refused:
         return unbounded(instance)
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     best = single_request(instance)
     for _ in range(starts):
+        trace.note(best.objective(instance.payoff), None)
         length = int(rng.integers(1, instance.horizon + 1))
         drawn = rng.integers(0, len(instance.types), size=length).tolist()
         here = welfare(instance, sorted(drawn, key=lambda j: instance.types[j].value))

@@ -24,6 +24,7 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.tolerance import Number, is_finite
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.declaring import method
@@ -163,7 +164,8 @@ def cp_clauses(instance: BglPartitionInstance, limits: Limits) -> MethodOutcome:
     with clock.phase("build"):
         model = ClauseModel(Units.of_blocks(instance, np.arange(instance.num_nodes)))
         model.complete()
-    solved = solve_cp(model.model, clock.limits(), seed_of(rng))
+    with solver_watched(instance.pair_weights.scale):
+        solved = solve_cp(model.model, clock.limits(), seed_of(rng))
     solution = None
     if solved.values is not None:
         solution = BglPartitionSolution.of(model.decode(solved.values))

@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -38,12 +39,15 @@ def annealing(
         Proposals for each node with weight.
     """
     clock, weighted = Clock(limits), Weighted.of(instance)
+    trace = Trace(limits, clock)
     start = best_start(instance, weighted, 1, clock, rng, memory=False)
+    trace.note(instance.pair_weights.cut(start), None)
     part = annealed(instance, weighted, start, sweeps, clock, rng)
     return MethodOutcome(
         solution=BglPartitionSolution.of(part.tolist()),
         claimed_objective=instance.pair_weights.cut(part),
         limit_hit="time_s" if clock.expired else None,
+        trace=tuple(trace.points),
         notes=slow_note(),
     )
 

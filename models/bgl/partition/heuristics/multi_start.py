@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -40,11 +43,17 @@ def multi_start(
     if starts < 1:
         raise ModelRefused(f"starts: {starts}, expected at least 1")
     clock = Clock(limits)
-    part = best_start(instance, Weighted.of(instance), starts, clock, rng)
+    trace = Trace(limits, clock)
+
+    def found(part: Ints) -> None:
+        trace.note(instance.pair_weights.cut(part), None)
+
+    part = best_start(instance, Weighted.of(instance), starts, clock, rng, found=found)
     return MethodOutcome(
         solution=BglPartitionSolution.of(part.tolist()),
         claimed_objective=instance.pair_weights.cut(part),
         limit_hit="time_s" if clock.expired else None,
+        trace=tuple(trace.points),
     )
 
 
@@ -80,8 +89,12 @@ def best_start(
     rng: np.random.Generator,
     *,
     memory: bool = True,
+    found: Callable[[Ints], None] = lambda _: None,
 ) -> Ints:
-    """Return the cheapest partition of several starts, refined with a short memory or without."""
+    """Return the cheapest partition of several starts, refined with a short memory or without.
+
+    Each better one is told to `found`.
+    """
     best, best_cut = None, 0
     for _ in range(starts):
         part = bgl_parts(instance.graph, weighted.trained, weighted.parts, rng)
@@ -97,6 +110,7 @@ def best_start(
         cut = weighted.cut(part)
         if best is None or cut < best_cut:
             best, best_cut = part, cut
+            found(part)
         if clock.expired:
             break
     assert best is not None, "there is a first start"

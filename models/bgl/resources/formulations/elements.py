@@ -16,6 +16,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number, round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
@@ -126,7 +127,8 @@ def cp_elements(instance: ResourcesInstance, limits: Limits) -> MethodOutcome:
         model.shares_fit()
         model.stages_are_no_slower()
         model.cache_is_no_slower()
-    solved = solve_cp(model.model, clock.limits(), seed_of(rng))
+    with solver_watched(bound_of=model.time_of, incumbents=False):
+        solved = solve_cp(model.model, clock.limits(), seed_of(rng))
     solution = None if solved.values is None else model.decode(solved.values)
     bound = None if solved.bound is None else model.time_of(solved.bound)
     return MethodOutcome(

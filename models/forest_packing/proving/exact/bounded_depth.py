@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -28,6 +28,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.declaring import method
@@ -35,7 +36,6 @@ from gadgetopt.system.result import (
     Limits,
     MethodOutcome,
     Status,
-    TracePoint,
 )
 
 from ...instance import ForestPackingCertificate, ForestPackingInstance, ShallowPrices
@@ -226,7 +226,6 @@ class _Run:
     prices: Floats | None = None
     rounds: int = 0
     limit_hit: str | None = None
-    trace: list[TracePoint] = field(default_factory=list)
 
 
 @method(kind="exact", reference="F8f", formulation="bounded_depth", backend="highs")
@@ -254,7 +253,7 @@ def bounded_depth(instance: ForestPackingInstance, limits: Limits) -> MethodOutc
     if not instance.network.rows:  # no links, no trees
         return proved_outcome(instance, [], certificate=singletons_certificate(instance))
     pricing = ShallowPairs(instance, depth)
-    run = _Run()
+    run, trace = _Run(), Trace(limits, clock)
     start = pricing.pairs(1.0 / instance.network.row_capacity_float)
     if not _connects(instance, start):
         return proved_outcome(
@@ -273,7 +272,7 @@ def bounded_depth(instance: ForestPackingInstance, limits: Limits) -> MethodOutc
             break
         rate = master.lp.objective * master.scale
         new = _price_and_add(instance, pricing, master, run)
-        run.trace.append(TracePoint(clock.elapsed_s, rate, run.bound))
+        trace.note(rate, run.bound)
         if rate >= run.bound * (1 - AGREEMENT) or not new:
             break
         if clock.expired:
@@ -287,7 +286,7 @@ def bounded_depth(instance: ForestPackingInstance, limits: Limits) -> MethodOutc
         read_exactly(instance, [p.with_rate(unit) for p in master.columns], master.rates.tolist()),
         certificate=certificate,
         limit_hit=run.limit_hit,
-        trace=tuple(run.trace),
+        trace=tuple(trace.points),
         notes={"rounds": run.rounds, "columns": len(master.columns)},
         phases_s={"columns": generated_s, "bound": clock.elapsed_s - generated_s},
     )

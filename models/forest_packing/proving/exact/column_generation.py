@@ -12,6 +12,7 @@ from dataclasses import replace
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import watched_stage
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -62,13 +63,15 @@ def _successor(instance: ForestPackingInstance) -> str | None:
     return None
 
 
-def _handed_over(instance: ForestPackingInstance, clock: Clock) -> MethodOutcome | None:
+def _handed_over(
+    instance: ForestPackingInstance, limits: Limits, clock: Clock
+) -> MethodOutcome | None:
     """Return the outcome of the faster method, None if there is none or it refuses."""
     successor = _successor(instance)
     if successor is None:
         return None
     if successor == "cut_generation":
-        outcome = cut_generation(instance, clock.limits(part=CUTS_PART))
+        outcome = cut_generation(instance, watched_stage(limits, clock.limits(part=CUTS_PART)))
     else:
         try:
             outcome = arborescence_packing(instance, clock.limits())
@@ -127,10 +130,10 @@ def column_generation(
     if warm_start not in WARM_STARTS:
         raise ModelRefused(f"warm_start: {warm_start!r} is not one of {', '.join(WARM_STARTS)}")
     clock = Clock(limits)
-    first = _handed_over(instance, clock) if hand_over else None
+    first = _handed_over(instance, limits, clock) if hand_over else None
     if first is not None and (first.limit_hit != "time_s" or clock.expired):
         return first
-    outcome = _by_columns(instance, clock.limits(), smoothing, warm_start)
+    outcome = _by_columns(instance, watched_stage(limits, clock.limits()), smoothing, warm_start)
     return outcome if first is None else _better(first, outcome)
 
 

@@ -22,6 +22,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
+from gadgetopt.search.watched import watched_stage
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.data import Certificate
 from gadgetopt.system.declaring import method
@@ -158,7 +159,7 @@ def offline(
     On a graph the warm start is the schedule of Algorithm 1.
     """
     whole = Clock(limits)
-    search = _Search(instance.terms, whole.limits(SEARCH_PART))
+    search = _Search(instance.terms, watched_stage(limits, whole.limits(SEARCH_PART)))
     certificate = None
     with search.interruptible():
         if instance.terms.tree is None:

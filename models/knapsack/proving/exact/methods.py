@@ -5,12 +5,14 @@ All compute on whole numbers (`scaling.py`), so that the items they choose are a
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from gadgetopt.pieces.knapsack import cardinality, core, dynamic
 from gadgetopt.pieces.knapsack.sharpening import Sharpening
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -51,11 +53,20 @@ def cg_core(
     """
     rng = fixed_rng()
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     whole = scaled(instance)
+
+    def told(value: float, bound: float) -> None:
+        trace.note(
+            whole.profit(value) if math.isfinite(value) else None,
+            whole.bound(bound) if math.isfinite(bound) else None,
+        )
+
     found = core.cg_core(
-        whole.knapsack, limits, rng, core_solver=core_solver, sharpening=sharpening
+        whole.knapsack, limits, rng, core_solver=core_solver, sharpening=sharpening, told=told
     )
     outcome = outcome_of(instance, whole, found)
+    outcome.trace = tuple(trace.points)
     add_exhaustion(instance, whole, found, outcome, clock)
     if "HiGHS" in found.proof:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"

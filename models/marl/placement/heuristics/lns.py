@@ -17,12 +17,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import Order
 from ...subproblems.rules import Rule
+from ..evaluate import evaluate
 from ..instance import PlacementInstance, PlacementSolution
 from .local_search import (
     descend,
@@ -68,16 +70,24 @@ def lns(
         Servers that are tried for a job at most; of more, this many random ones.
     """
     clock = Clock(limits)
+    trace = Trace(limits, clock)
+
+    def found(servers_of: Sequence[dict[int, int]]) -> None:
+        trace.note(evaluate(instance, PlacementSolution.of(servers_of)).objective, None)
+
     occupancy = start_placement(instance, clock, rng, start, order)
     if occupancy is None:
         return MethodOutcome(limit_hit="time_s" if clock.expired else None)
+    found(occupancy.servers_of)
     with clock.phase("local search"):
         descend(occupancy, clock, rng, targets)
+    found(occupancy.servers_of)
     with clock.phase("rounds"):
-        servers = search_rounds(occupancy, clock, rng, rounds, targets)
+        servers = search_rounds(occupancy, clock, rng, rounds, targets, found)
     return MethodOutcome(
         solution=PlacementSolution.of(servers),
         limit_hit="time_s" if clock.expired else None,
+        trace=tuple(trace.points),
         phases_s=clock.phases_s,
     )
 
@@ -110,9 +120,17 @@ class Journal(Occupancy):
 
 
 def search_rounds(
-    occupancy: Occupancy, clock: Clock, rng: np.random.Generator, rounds: int, targets: int
+    occupancy: Occupancy,
+    clock: Clock,
+    rng: np.random.Generator,
+    rounds: int,
+    targets: int,
+    found: Callable[[Sequence[dict[int, int]]], None],
 ) -> list[dict[int, int]]:
-    """Return the servers of every job in the best placement that the rounds find."""
+    """Return the servers of every job in the best placement that the rounds find.
+
+    Each better placement is told to `found`.
+    """
     journal = Journal.of(
         occupancy.instance, [tuple(servers.items()) for servers in occupancy.servers_of]
     )
@@ -139,6 +157,7 @@ def search_rounds(
         if current < least * (1.0 - _LEAST):
             least, reward = current, _REWARD
             best = [dict(servers) for servers in journal.servers_of]
+            found(best)
         weights[way] = _MEMORY * weights[way] + (1.0 - _MEMORY) * reward
     return best
 

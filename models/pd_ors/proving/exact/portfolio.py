@@ -8,6 +8,7 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import watched_stage
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -56,13 +57,13 @@ def portfolio(
     small = len(instance.machines) * instance.horizon_slots <= FEW_PLACES
     if not jobs or not small or not all(job.exact for job in jobs):
         return branch_and_check(instance, limits, placing=placing)
-    first = branch_and_price(instance, clock.limits(part=PRICE_PART))
+    first = branch_and_price(instance, watched_stage(limits, clock.limits(part=PRICE_PART)))
     first.formulation = "schedule_columns"
     value, bound = _ends(instance, first)
     if first.limit_hit == "interrupted" or _closed(value, bound, limits):
         return first
     passed = clock.elapsed_s
-    second = branch_and_check(instance, clock.limits(), placing=placing)
+    second = branch_and_check(instance, watched_stage(limits, clock.limits()), placing=placing)
     other_value, other_bound = _ends(instance, second)
     lower = second if other_bound < bound else first
     better = second if other_value > value else first

@@ -205,7 +205,10 @@ def test_the_table_begins_with_a_sentence(cli, store):
         (("--format", "pdf"), "--format: 'pdf' is not one of table, markdown, latex, csv, json"),
         (("--out", "x.txt"), "--out: needs --format markdown, latex, csv or json"),
         (("--cells", "mean", "--format", "csv"), "--cells: is for --format table and markdown"),
-        (("--intervals",), "--intervals: is for --format csv and json; in a table, --cells time_"),
+        (
+            ("--intervals", "--cells", "mean"),
+            "--intervals: is for tables without --cells, which has",
+        ),
         (("--cells", "mean,most"), "--cells: 'most' is not one of mean, median, worst"),
         (("--cells", "mean", "--by", "colour"), "--by: 'colour' is no column of these instances"),
         (("--by", "colour"), "--by: 'colour' is no column of these instances"),

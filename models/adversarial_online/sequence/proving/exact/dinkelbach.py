@@ -9,6 +9,7 @@ from gadgetopt.errors import SolverError
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.search.watched import Trace
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -129,7 +130,9 @@ def _dinkelbach(
     versions: dict[str, str] = {}
     bound: Number | None = None
     limit_hit = None
+    trace = Trace(limits, clock)
     while True:
+        trace.note(best.objective(instance.payoff), bound)
         rounds += 1
         p, q = best.objective("ratio").as_integer_ratio() if ratio else (1, 1)
         with clock.phase("models"):
@@ -155,6 +158,7 @@ def _dinkelbach(
         claimed_objective=best.objective(instance.payoff),
         dual_bound=bound,
         limit_hit=limit_hit,
+        trace=tuple(trace.points),
         phases_s=clock.phases_s,
         versions=versions,
         notes={"ratios tried": rounds},
