@@ -23,6 +23,9 @@ from gadgetopt.errors import InputError
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Picture, Problem
 
+#: Suffixes of figures for papers, whose captions are the author's.
+PRINT = (".svg", ".pdf")
+
 
 def plot(
     instance: Annotated[
@@ -60,6 +63,22 @@ def plot(
     by: Annotated[
         str, typer.Option("--by", help="With --x: a curve for each value.", metavar="COLUMN")
     ] = "method",
+    title: Annotated[str | None, typer.Option(help="Title above the figure.")] = None,
+    xlim: Annotated[
+        str | None, typer.Option(help="Ends of the x axis of a store's figure.", metavar="LOW,HIGH")
+    ] = None,
+    ylim: Annotated[
+        str | None, typer.Option(help="Ends of the y axis of a store's figure.", metavar="LOW,HIGH")
+    ] = None,
+    note: Annotated[
+        bool | None,
+        typer.Option(
+            "--note/--no-note",
+            help="With --x: say below the figure what it shows; default not in .svg and .pdf, "
+            "where a line on standard error says it.",
+            show_default=False,
+        ),
+    ] = None,
     systems: Systems = None,
     methods: Methods = None,
     instances: Instances = None,
@@ -107,7 +126,41 @@ def plot(
         figure = _figure_of_run(instance, run, picture)
     else:
         raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
+    of_store = x is not None or (run is None and is_store(instance))
+    if (xlim is not None or ylim is not None) and not of_store:
+        raise InputError("--xlim, --ylim: are for a figure of a store's runs")
+    _present(figure, title, xlim, ylim, out.suffix not in PRINT if note is None else note)
     write_figure(figure, out, width_px=width, transparent=transparent)
+
+
+def _present(
+    figure: Any, title: str | None, xlim: str | None, ylim: str | None, note: bool
+) -> None:
+    """Give a figure its title and the ends of its axes, and take its note away if it has none."""
+    import sys
+
+    from gadgetopt.reporting.figures import limited, without_note
+
+    for axis, text in (("x", xlim), ("y", ylim)):
+        if text is not None:
+            limited(figure, axis, _ends(f"--{axis}lim", text))
+    if title is not None:
+        figure.update_layout(title={"text": title, "x": 0, "xref": "paper"}, margin={"t": 100})
+    if not note and (said := without_note(figure)):
+        print(f"gadgetopt: note of the figure: {said}", file=sys.stderr)
+
+
+def _ends(option: str, text: str) -> tuple[float, float]:
+    """Return two numbers, written as LOW,HIGH."""
+    import math
+
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"{option}: {text!r}, expected two numbers LOW,HIGH, such as 1,1.5")
+    return low, high
 
 
 def _figure_of_runs(store: Path, x: str, y: str, by: str, only: dict[str, str | None]) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.reporting.figures import LEGEND_ABOVE, TEMPLATE
+from gadgetopt.reporting.figures import LEGEND_ABOVE, TEMPLATE, add_note
 from gadgetopt.reporting.html_report.style import Style, style
 from gadgetopt.reporting.instance_columns import columns_of_origins, joined
 from gadgetopt.reporting.summary import chosen
@@ -32,6 +32,10 @@ _MOST_VALUES = 12
 _FEW = 5
 _RANGES = 10
 
+#: Parts of a figure beside each other, and the height of a row of them in pixels.
+MOST_ACROSS = 3
+HEIGHT_PX = 420
+
 Row = Mapping[str, Any]
 
 
@@ -46,6 +50,27 @@ class Point:
         """Add a run."""
         self.lows.append(low)
         self.highs.append(high)
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A part of a figure: the curves of a system.
+
+    Attributes
+    ----------
+    system : str
+    curves : mapping
+        The points of each curve by x.
+    left_out : int
+        Runs without a value of y.
+    ranges : bool
+        True if ranges of x were joined.
+    """
+
+    system: str
+    curves: Mapping[str, Mapping[Any, Point]]
+    left_out: int
+    ranges: bool
 
 
 def plot_runs(
@@ -63,7 +88,9 @@ def plot_runs(
     The line is the median of the runs at a value of x, the band reaches from their lower to their
     upper quartile. Of a ratio that is known as an interval only, line and band are those of the
     upper ends; a thin line shows the median of the lower ends where it differs. The line is
-    broken where the median is unknown, because nothing bounds half of the ratios or more.
+    broken where the median is unknown, because nothing bounds half of the ratios or more. Runs of
+    several systems are drawn side by side, a part of the figure for each; a method looks alike in
+    all of them.
 
     Parameters
     ----------
@@ -93,22 +120,29 @@ def plot_runs(
     _check("--x", x, rows)
     _check("--by", by, rows)
     _check("--y", y, rows)
-    curves, left_out, joined_ranges = _curves(rows, x, y, by)
-    if not curves:
+    facets = [
+        Facet(system, *_curves(own, x, y, by)) for system, own in _by_system(rows, by).items()
+    ]
+    facets = [facet for facet in facets if facet.curves]
+    if not facets:
         raise InputError(f"plot: no run has a number for --y {y} and a value for --x {x}")
-    return _figure(curves, x, y, by, left_out, joined_ranges)
+    return _figure(facets, x, y, by)
 
 
 def _rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return the rows of runs with all columns; methods named apart where conditions differ."""
     stored = {e.result.fingerprint: e.stored for e in table if e.stored is not None}
     fingerprints = [e.result.fingerprint for e in table]
-    several = len({e.result.problem for e in table}) > 1
-    named = [
-        {**e.row(), "method": f"{e.result.problem}: {label}" if several else label}
-        for e, label in zip(table, labels(table), strict=True)
-    ]
+    named = [{**e.row(), "method": m} for e, m in zip(table, labels(table), strict=True)]
     return joined(named, fingerprints, ROW_KEYS, columns_of_origins(stored))[0]
+
+
+def _by_system(rows: Sequence[Row], by: str) -> dict[str, list[Row]]:
+    """Return the rows of each system; all together where a system is a curve."""
+    out: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        out["" if by == "problem" else str(row["problem"])].append(row)
+    return dict(out)
 
 
 def _check(option: str, name: str, rows: Sequence[Row]) -> None:
@@ -181,50 +215,64 @@ def quantile(values: Sequence[float], share: float) -> float:
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def _figure(
-    curves: Mapping[str, Mapping[Any, Point]],
-    x: str,
-    y: str,
-    by: str,
-    left_out: int,
-    ranges: bool,
-) -> Figure:
-    import plotly.graph_objects as go
+def _figure(facets: Sequence[Facet], x: str, y: str, by: str) -> Figure:
+    from plotly.subplots import make_subplots
 
-    places = {at for points in curves.values() for at in points}
-    numbers = all(isinstance(at, int | float) and not isinstance(at, bool) for at in places)
-    figure = go.Figure()
-    for k, (name, points) in enumerate(curves.items()):
-        at = sorted(points) if numbers else list(points)
-        for trace in _traces(name, style(k), at, [points[p] for p in at], y):
-            figure.add_trace(trace)
+    across = min(len(facets), MOST_ACROSS)
+    down = math.ceil(len(facets) / across)
+    figure = make_subplots(
+        down,
+        across,
+        subplot_titles=[facet.system for facet in facets] if len(facets) > 1 else None,
+        vertical_spacing=0.25 / down,
+    )
+    names = list(dict.fromkeys(name for facet in facets for name in facet.curves))
+    shown: set[str] = set()
+    for place, facet in enumerate(facets):
+        row, col = divmod(place, across)
+        _draw(figure, facet, (row + 1, col + 1), names, shown, y)
+        axes = {"title": {"text": spaced(x)}, "type": _type(facet), "zeroline": False}
+        figure.update_xaxes(axes, row=row + 1, col=col + 1)
+        title = {"text": spaced(y)} if col == 0 else None
+        figure.update_yaxes({"title": title, "zeroline": False}, row=row + 1, col=col + 1)
     figure.update_layout(
         template=TEMPLATE,
-        xaxis={
-            "title": {"text": spaced(x)},
-            "type": "linear" if numbers else "category",
-            "zeroline": False,
-        },
-        yaxis={"title": {"text": spaced(y)}, "zeroline": False},
         legend={**LEGEND_ABOVE, "x": 0, "xanchor": "left", "title": {"text": ""}},
         margin={"t": 60, "b": 110},
-        annotations=[
-            {
-                "text": caption(curves, x, y, left_out, ranges),
-                "xref": "paper",
-                "yref": "paper",
-                "x": 0,
-                "y": 0,
-                "yshift": -60,
-                "yanchor": "top",
-                "showarrow": False,
-                "align": "left",
-                "font": {"size": 11},
-            }
-        ],
         meta={"x": x, "y": y, "by": by},
     )
+    if down > 1:
+        figure.update_layout(height=HEIGHT_PX * down)
+    if len(facets) > 1:  # above the names of the systems
+        figure.update_layout(legend_y=1 + 0.08 / down)
+    add_note(figure, caption(facets, x, y))
     return figure
+
+
+def _type(facet: Facet) -> str:
+    """Return the type of the axis of x."""
+    places = {at for points in facet.curves.values() for at in points}
+    numbers = all(isinstance(at, int | float) and not isinstance(at, bool) for at in places)
+    return "linear" if numbers else "category"
+
+
+def _draw(
+    figure: Figure,
+    facet: Facet,
+    cell: tuple[int, int],
+    names: Sequence[str],
+    shown: set[str],
+    y: str,
+) -> None:
+    """Add a facet's curves to its cell; each method has one entry in the legend."""
+    ordered = _type(facet) == "linear"
+    for name, points in facet.curves.items():
+        at = sorted(points) if ordered else list(points)
+        for trace in _traces(name, style(names.index(name)), at, [points[p] for p in at], y):
+            if trace.showlegend is not False:
+                trace.showlegend = None if name not in shown else False
+                shown.add(name)
+            figure.add_trace(trace, row=cell[0], col=cell[1])
 
 
 def _traces(name: str, look: Style, at: list[Any], points: list[Point], y: str) -> list[Any]:
@@ -293,11 +341,9 @@ def _told(point: Point, y: str) -> str:
     return text
 
 
-def caption(
-    curves: Mapping[str, Mapping[Any, Point]], x: str, y: str, left_out: int, ranges: bool
-) -> str:
+def caption(facets: Sequence[Facet], x: str, y: str) -> str:
     """Return what line and band are, and which runs are not in the figure."""
-    points = [point for own in curves.values() for point in own.values()]
+    points = [p for facet in facets for own in facet.curves.values() for p in own.values()]
     counts = [len(point.highs) for point in points]
     each = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
     parts = [f"Line: median; band: lower to upper quartile of {each} runs"]
@@ -306,8 +352,9 @@ def caption(
         unknown = sum(math.isinf(high) for point in points for high in point.highs)
         if unknown:
             parts.append(f"{_runs(unknown)} without an upper end: bands end at the largest known")
-    if ranges:
+    if any(facet.ranges for facet in facets):
         parts.append(f"Runs joined in ranges of {spaced(x)}, drawn at their middles")
+    left_out = sum(facet.left_out for facet in facets)
     if left_out:
         parts.append(f"Left out: {_runs(left_out)} without {spaced(y)}")
     return ".<br>".join(parts) + "."

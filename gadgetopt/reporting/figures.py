@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
@@ -28,6 +29,63 @@ BAR: dict[str, Any] = {
     "textfont": {"color": INK},
     "hoverinfo": "text",
 }
+
+
+#: The name of the line below a figure that says what it shows.
+NOTE = "note"
+
+
+def add_note(figure: Any, text: str) -> None:
+    """Write below a figure what it shows; lines are divided by "<br>"."""
+    figure.add_annotation(
+        name=NOTE,
+        text=text,
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=0,
+        yshift=-60,
+        xanchor="left",
+        yanchor="top",
+        showarrow=False,
+        align="left",
+        font={"size": 11},
+    )
+
+
+def without_note(figure: Any) -> str:
+    """Take the note below a figure away and return it as one line; "" if there is none."""
+    kept: list[Any] = []
+    notes: list[Any] = []
+    for annotation in figure.layout.annotations:
+        (notes if annotation.name == NOTE else kept).append(annotation)
+    if notes:
+        figure.layout.annotations = kept
+        figure.update_layout(margin={"b": 60})
+    return " ".join(note.text.replace("<br>", " ") for note in notes)
+
+
+def limited(figure: Any, axis: str, ends: tuple[float, float]) -> None:
+    """Have all x or y axes of a figure lead from one number to another.
+
+    Raises
+    ------
+    InputError
+        If an axis is logarithmic and a number is not positive, or it has names instead of numbers.
+    """
+    for each in figure.select_xaxes() if axis == "x" else figure.select_yaxes():
+        if each.type == "category" or (each.tickvals and each.type != "log"):
+            raise InputError(f"--{axis}lim: the {axis} axis has names, expected one of numbers")
+        if each.type == "log":
+            if min(ends) <= 0:
+                low, high = ends
+                raise InputError(
+                    f"--{axis}lim: {low:g},{high:g}: the {axis} axis is logarithmic, expected "
+                    "positive numbers"
+                )
+            each.range = [math.log10(x) for x in ends]
+        else:
+            each.range = list(ends)
 
 
 def mixed(colour: str, other: str, part: float) -> str:

@@ -16,9 +16,10 @@ def features(instance: SjfBcoInstance) -> dict[str, float]:
 
     Durations are the shortest over all numbers of servers and contention levels.
 
-    - `load`: GPU slots of all jobs over those of the horizon.
-    - `area_over_longest`: makespan if all GPUs were always busy, over the longest job; below 1 the
-      longest job dominates, far above 1 packing does.
+    - `load`: GPU slots that all jobs ask for, over those that the cluster has while the longest job
+      runs. Up to 1 all jobs may run at once and the longest decides; far above 1 jobs wait, and
+      packing decides.
+    - `horizon_share`: GPU slots of all jobs over those of the horizon.
     - `largest_gang_share`: the largest gang over the GPUs of the cluster.
     - `spread_jobs_share`: share of the jobs that fit on no single server.
     - `contention_slowdown`: iteration time on one server more than needed (at least two) with every
@@ -33,8 +34,8 @@ def features(instance: SjfBcoInstance) -> dict[str, float]:
     jobs = zip(rates.gpus, rates.exec_min.tolist(), strict=True)
     area = sum(gang * slots for gang, slots in jobs)
     return {
-        "load": float(Fraction(area, gpus * instance.horizon_slots)),  # T may exceed any double
-        "area_over_longest": area / gpus / float(duration.max()),
+        "load": area / gpus / float(duration.max()),
+        "horizon_share": float(Fraction(area, gpus * instance.horizon_slots)),  # T may be huge
         "largest_gang_share": float(gangs.max()) / gpus,
         "spread_jobs_share": mean([float(g > max(instance.server_gpus)) for g in rates.gpus]),
         "contention_slowdown": mean(_slowdowns(instance)),

@@ -206,7 +206,7 @@ def test_a_horizon_beyond_doubles_costs_the_class_bound_and_nothing_else(method,
 
 
 def test_features_of_a_horizon_beyond_doubles():
-    assert features(long_jobs(horizon=10**400))["load"] == 0.0
+    assert features(long_jobs(horizon=10**400))["horizon_share"] == 0.0
 
 
 @pytest.mark.parametrize("gpus", [10**12 + 1, 10**30])

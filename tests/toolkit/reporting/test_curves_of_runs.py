@@ -117,9 +117,58 @@ def test_many_values_with_few_runs_each_are_joined_in_ranges():
     assert "Runs joined in ranges of x" in figure.layout.annotations[0].text
 
 
-def test_methods_of_two_systems_are_told_apart():
-    names = {t.name for t in plot_runs(swept(systems=("sjf_bco", "smd")), "param_x").data if t.name}
-    assert names == {"sjf_bco: own", "sjf_bco: best", "smd: own", "smd: best"}
+def test_each_system_is_a_part_of_the_figure_and_a_method_looks_alike_in_all():
+    figure = plot_runs(swept(systems=("sjf_bco", "smd")), "param_x")
+    drawn = [t for t in figure.data if t.hovertext]
+    assert [(t.name, t.xaxis) for t in drawn] == [
+        ("own", "x"),
+        ("best", "x"),
+        ("own", "x2"),
+        ("best", "x2"),
+    ]
+    assert drawn[0].line.color == drawn[2].line.color != drawn[1].line.color
+    assert [t.showlegend for t in drawn] == [None, None, False, False]
+    assert [a.text for a in figure.layout.annotations[:2]] == ["sjf_bco", "smd"]
+    assert figure.layout.annotations[2].name == "note"
+    assert figure.layout.xaxis2.title.text == "x"
+
+
+def test_systems_that_are_curves_share_one_part():
+    figure = plot_runs(swept(systems=("sjf_bco", "smd")), "param_x", by="problem")
+    assert {t.name for t in figure.data if t.name} == {"sjf_bco", "smd"}
+    assert {t.xaxis for t in figure.data} == {"x"}
+
+
+def test_a_figure_for_print_has_a_title_its_limits_and_no_note(cli, tmp_path):
+    series = parse_series("sjf_bco:mini_paper:jobs=[2,3]:count=2", "x")
+    store, out = tmp_path / "s.sqlite", tmp_path / "fig.json"
+    compare(write_series(series, tmp_path), ["first_fit", "load_limit@highs"], store=store)
+    command = ("plot", store, "--x", "param_jobs", "--out", out)
+    code, _, err = cli(*command, "--title", "First fit", "--ylim", "1,2", "--xlim", "0,4")
+    assert (code, err) == (0, "")
+    layout = json.loads(out.read_text())["layout"]
+    assert layout["title"]["text"] == "First fit"
+    assert (layout["xaxis"]["range"], layout["yaxis"]["range"]) == ([0, 4], [1, 2])
+    assert [a["name"] for a in layout["annotations"]] == ["note"]
+    code, _, err = cli(*command, "--no-note")
+    assert err.startswith("gadgetopt: note of the figure: Line: median; band:")
+    assert "annotations" not in json.loads(out.read_text())["layout"]
+    code, _, err = cli("plot", store, "--out", out, "--xlim", "1,3", "--title", "All systems")
+    assert (code, err) == (0, "")
+    assert json.loads(out.read_text())["layout"]["xaxis"]["range"] == [0, math.log10(3)]
+    for option, text, said in (
+        ("--ylim", "2,1", "--ylim: '2,1', expected two numbers LOW,HIGH, such as 1,1.5"),
+        ("--xlim", "2", "--xlim: '2', expected two numbers LOW,HIGH, such as 1,1.5"),
+    ):
+        code, _, err = cli(*command, option, text)
+        assert (code, err) == (2, f"gadgetopt: {said}\n")
+    code, _, err = cli("plot", store, "--out", out, "--xlim", "0,3")
+    assert (code, err.startswith("gadgetopt: --xlim: 0,3: the x axis is logarithmic")) == (2, True)
+    code, _, err = cli("plot", store, "--out", out, "--ylim", "0,3")
+    assert (code, err) == (
+        2,
+        "gadgetopt: --ylim: the y axis has names, expected one of numbers\n",
+    )
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ BY_HAND = {
     # An iteration takes 0.1 slots on one server (10 a slot, 2 slots in all) and 0.3 on two with
     # both jobs on the link. Two gangs of 2 for 2 slots, four GPUs for 20.
     "sjf_bco/tiny/e1_co_locate": {
-        "load": 8 / 80,
-        "area_over_longest": 1,
+        "load": 1,
+        "horizon_share": 8 / 80,
         "largest_gang_share": 0.5,
         "spread_jobs_share": 0,
         "contention_slowdown": 3,
