@@ -14,6 +14,8 @@ import_(format, files, ...)
     Convert real data into instances; the `Imported` list has a report.
 instance(system, like, ...)
     Return an instance of your own data: DataFrames, arrays, and plain Python.
+Builder(system, ...)
+    Build an instance that is a graph: `add_node`, `add_edge`, `build`.
 solve(instance, method, time_limit, ...)
     Run a method on an instance within `Limits`; return a `Result`, which has a `Status`.
 prove(instance, certify)
@@ -66,6 +68,7 @@ if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml"
 
 _HOME = {
     "BoundRefuted": "errors",
+    "Builder": "api.builders",
     "Comparison": "api.comparison",
     "Document": "system.files",
     "Entry": "runs.comparison",
@@ -107,6 +110,7 @@ _HOME = {
 }
 __all__ = [
     "BoundRefuted",
+    "Builder",
     "Comparison",
     "Document",
     "Entry",
@@ -148,6 +152,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from gadgetopt.api.builders import Builder
     from gadgetopt.api.comparison import Comparison
     from gadgetopt.api.looking import plot, show
     from gadgetopt.api.making import Imported, build, export, generate, import_

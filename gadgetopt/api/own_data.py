@@ -7,13 +7,15 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.data import Data
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.files import Document, find_instances, library, read_instance, validate
 from gadgetopt.system.reading.tables import entries_of, lists_of, plain
 from gadgetopt.system.registry import problem
+from gadgetopt.system.sourced import Called, Sourced
 
 #: The preset whose values are named where fields are missing.
 EXAMPLE = "quickstart"
@@ -37,7 +39,8 @@ def instance(
         Default: the system's with `_own`.
     like : Document, path or str, optional
         An instance, its file, or a preset of the system: it gives the values of all fields that are
-        not given, and the origin says which.
+        not given, and the origin says which. Without it a few bandwidths have values of public
+        standards, which the origin names with their sources; no other value is made up.
     **fields
         The fields of the system's instances, as in its files (`gadgetopt schema SYSTEM`): plain
         Python, arrays, and for a list also a DataFrame. Its columns are the fields of the list's
@@ -73,6 +76,7 @@ def instance_of(
     InputError
         If a field or column is unknown or missing, or a value is not what the system expects.
     """
+    fields = _by_own_names(system, fields)
     check_known(system, fields)
     data = {key: _given(system, key, value) for key, value in fields.items()}
     origin: dict[str, Any] = {"format": "own data"}
@@ -81,6 +85,9 @@ def instance_of(
         taken = {key: value for key, value in example.items() if key not in data}
         data |= taken
         origin |= {"taken_from": label, "taken_fields": list(taken)}
+    sources = _fill(resolved(system.instance_type), data)
+    if sources:
+        origin["sourced"] = sources
     _check_complete(system, data)
     own = name if name is not None else f"{system.name}_own"
     if not isinstance(own, str) or not own or not own.isprintable():
@@ -107,6 +114,47 @@ def check_known(system: Problem, fields: Mapping[str, Any]) -> None:
             f"{system.name}: no field {', '.join(map(repr, unknown))} "
             f"(it has: {', '.join(known)}){hint}"
         )
+
+
+def _by_own_names(system: Problem, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields under their own names, such as `servers` for `server_gpus`."""
+    names: dict[str, str] = {}
+    for key, field in resolved(system.instance_type).model_fields.items():
+        names |= {also.name: key for also in field.metadata if isinstance(also, Called)}
+    out: dict[str, Any] = {}
+    for key, value in fields.items():
+        own = names.get(key, key)
+        if own in out:
+            raise InputError(f"{system.name}: {own} is given twice, also as {key}")
+        out[own] = value
+    return out
+
+
+def _fill(kind: type[Data], data: dict[str, Any], start: str = "") -> dict[str, str]:
+    """Give missing fields their sourced values, also in records within; return the sources."""
+    sources: dict[str, str] = {}
+    for key, field in kind.model_fields.items():
+        if key not in data and field.is_required():
+            for given in field.metadata:
+                if isinstance(given, Sourced):
+                    data[key] = given.value
+                    sources[f"{start}{key}"] = f"{given.value}: {given.source}"
+        elif isinstance(data.get(key), dict):
+            within = _record(field.annotation, data[key])
+            if within is not None:
+                data[key] = own = dict(data[key])
+                if "type" in within.model_fields:  # tells records of several kinds apart
+                    own.setdefault("type", within.model_fields["type"].default)
+                sources |= _fill(within, own, f"{start}{key}.")
+    return sources
+
+
+def _record(annotation: Any, given: Mapping[str, Any]) -> type[Data] | None:
+    """Return the kind of record, of several the first, that has all fields which are given."""
+    for kind in get_args(annotation) or (annotation,):
+        if isinstance(kind, type) and issubclass(kind, Data) and set(given) <= {*kind.model_fields}:
+            return kind
+    return None
 
 
 def _given(system: Problem, key: str, value: Any) -> Any:

@@ -20,6 +20,7 @@ from gadgetopt.system.data import (
     Rational,
     Solution,
 )
+from gadgetopt.system.sourced import ETHERNET_GBYTES_PER_S, PCI_EXPRESS_GBYTES_PER_S, Called
 
 from .iteration_time import MappingTimes, mapping_times
 from .mapping import fastest_mapping, servers_worth_using
@@ -138,9 +139,9 @@ class ASrptInstance(Instance):
     jobs : tuple of Job
     """
 
-    gpus_per_server: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
-    intra_bandwidth_gbytes_per_s: PositiveRational
-    nic_bandwidth_gbytes_per_s: PositiveRational
+    gpus_per_server: Annotated[tuple[PositiveInt, ...], Field(min_length=1), Called("servers")]
+    intra_bandwidth_gbytes_per_s: Annotated[PositiveRational, PCI_EXPRESS_GBYTES_PER_S]
+    nic_bandwidth_gbytes_per_s: Annotated[PositiveRational, ETHERNET_GBYTES_PER_S]
     nic_share: Literal["per_gpu", "full"] = "per_gpu"
     tick_s: PositiveRational = Fraction(1)
     job_types: Annotated[tuple[JobType, ...], Field(min_length=1)]

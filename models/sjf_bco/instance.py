@@ -16,6 +16,7 @@ from gadgetopt.system.data import (
     PositiveInt,
     Solution,
 )
+from gadgetopt.system.sourced import Called
 
 from .rates import RateTable
 
@@ -69,7 +70,7 @@ class SjfBcoInstance(Instance):
     derived table phi_j(r, p).
     """
 
-    server_gpus: Annotated[tuple[GpuCount, ...], Field(min_length=1)]
+    server_gpus: Annotated[tuple[GpuCount, ...], Field(min_length=1), Called("servers")]
     horizon_slots: PositiveInt
     inter_bw_mb_per_slot: PositiveFloat
     intra_bw_mb_per_slot: PositiveFloat

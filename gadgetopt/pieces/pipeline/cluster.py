@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import Data, NonNegativeSize, PositiveSize
+from gadgetopt.system.sourced import ETHERNET_BYTES_PER_S, PCI_EXPRESS_BYTES_PER_S
 
 #: GPUs of a machine, far beyond any real case: they are listed one by one. By definition.
 MOST_GPUS_OF_A_MACHINE = 1024
@@ -97,8 +98,8 @@ class TwoLevelCluster(Data):
 
     type: Literal["two_level"] = "two_level"
     gpus_per_machine: tuple[GpuCount, ...] = Field(min_length=1)
-    intra_bytes_per_s: PositiveSize
-    inter_bytes_per_s: PositiveSize
+    intra_bytes_per_s: Annotated[PositiveSize, PCI_EXPRESS_BYTES_PER_S]
+    inter_bytes_per_s: Annotated[PositiveSize, ETHERNET_BYTES_PER_S]
     allreduce_intra_bytes_per_s: PositiveSize | None = None
     allreduce_inter_bytes_per_s: PositiveSize | None = None
     multi_inter_bytes_per_s: PositiveSize | None = None

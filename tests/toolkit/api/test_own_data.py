@@ -136,7 +136,7 @@ def test_cells_without_a_value_take_the_default_and_integers_stay_integers():
             "sjf_bco: jobs.name: is of type Timestamp, expected plain Python",
         ),
         ({"jobs": 3}, "sjf_bco: jobs: 3 is not an array"),
-        ({"servers": [4]}, "sjf_bco: no field 'servers' (it has: server_gpus, horizon_slots"),
+        ({"server": [4]}, "sjf_bco: no field 'server' (it has: server_gpus, horizon_slots"),
         ({"horizon_slots": pd.DataFrame(JOBS)}, "horizon_slots: is a DataFrame, but the field is"),
         ({"name": ""}, "name: '' is not a non-empty string of printable text"),
         ({"like": "nope"}, "preset: 'nope', expected one of quickstart"),

@@ -1,0 +1,40 @@
+"""Values that an instance of one's own data gets where nobody gives them, with their sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Sourced:
+    """What `gadgetopt.instance` gives a field that nobody gave, and where it is from.
+
+    It stands in the field's `Annotated`. Files have to say all fields: what is read means the same
+    whatever a later version takes for usual.
+
+    Attributes
+    ----------
+    value : number
+    source : str
+        A public standard, or a table of a paper.
+    """
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class Called:
+    """Another name that `gadgetopt.instance` knows for a field; stands in its `Annotated`."""
+
+    name: str
+
+
+#: Links between and within servers where nobody says otherwise: 100 Gbit/s; 16 lanes of 16 GT/s, of
+#: whose 130 bits 128 are data.
+ETHERNET, PCI_EXPRESS = "100 Gbit/s Ethernet (IEEE 802.3)", "PCI Express 4.0 x16 (PCI-SIG)"
+ETHERNET_BYTES_PER_S = Sourced(12.5e9, ETHERNET)
+PCI_EXPRESS_BYTES_PER_S = Sourced(2048e9 / 65, PCI_EXPRESS)
+ETHERNET_GBYTES_PER_S = Sourced("25/2", ETHERNET)
+PCI_EXPRESS_GBYTES_PER_S = Sourced("2048/65", PCI_EXPRESS)
