@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.api.own_data import instance_of
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.graphs.building import Edge, Graph, Node
 from gadgetopt.system.declaration import Problem
-from gadgetopt.system.graph import Edge, Graph, Node
 from gadgetopt.system.registry import problem, problems
 
 if TYPE_CHECKING:
     from gadgetopt.system.files import Document
-
-#: The file of a system that makes fields of an instance out of a graph.
-FILE = "data.from_graph"
 
 
 class Builder:
@@ -59,8 +54,8 @@ class Builder:
         **fields: Any,
     ):
         self._system = system if isinstance(system, Problem) else problem(system)
-        if not _is_graph(self._system):
-            able = ", ".join(p.name for p in problems() if _is_graph(p))
+        if self._system.from_graph is None:
+            able = ", ".join(p.name for p in problems() if p.from_graph is not None)
             raise InputError(
                 f"{self._system.name}: its instances are no graphs, as those of {able} are; "
                 "gadgetopt.instance makes them of tables"
@@ -101,21 +96,12 @@ class Builder:
             If a field is unknown, missing or wrong, or the graph is not of the system's kind.
         """
         graph = Graph(tuple(self._nodes), tuple(self._edges))
-        module = import_module(f"{self._system.package}.{FILE}")
+        assert self._system.from_graph is not None, "checked when the builder was made"
         try:
-            made = cast("dict[str, Any]", module.fields_of(graph))
+            made = self._system.from_graph(graph)
         except InputError as error:
             raise InputError(f"{self._system.name}: {error}") from None
         twice = sorted(set(made) & set(self._fields))
         if twice:
             raise InputError(f"{self._system.name}: {', '.join(twice)}: given beside the graph")
         return instance_of(self._system, {**made, **self._fields}, self._name, self._like)
-
-
-def _is_graph(system: Problem) -> bool:
-    if not system.package:
-        return False
-    try:
-        return find_spec(f"{system.package}.{FILE}") is not None
-    except ModuleNotFoundError:  # a package without that room
-        return False

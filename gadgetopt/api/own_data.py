@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.standards import Called, Sourced
 from gadgetopt.system.data import Data
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.files import Document, find_instances, library, read_instance, validate
 from gadgetopt.system.reading.tables import entries_of, lists_of, plain
 from gadgetopt.system.registry import problem
-from gadgetopt.system.sourced import Called, Sourced
 
 #: The preset whose values are named where fields are missing.
 EXAMPLE = "quickstart"

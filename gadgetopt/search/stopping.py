@@ -11,11 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.compiling import compiling_s
 from gadgetopt.numbers.tolerance import Number, as_double
-from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Limits, TracePoint
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Sense
 
 #: The names of the criteria as limits that a run hit.
 NO_IMPROVEMENT, TARGET = "no_improvement", "target"

@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import Number, is_finite
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Limits, TracePoint
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Sense
 
 #: Is told of an incumbent and a bound at their moment; called from any thread.
 Tell = Callable[[TracePoint], None]

@@ -360,6 +360,7 @@ CONTRACT = (
     "features",
     "certificate_type",
     "check_bound",
+    "from_graph",
 )
 _parts_of = Reference("gadgetopt.system", "rooms:parts_of")
 _contract_of = Reference("gadgetopt.system", "rooms:contract_of")
@@ -415,6 +416,9 @@ class Problem(Checked, Displayed):
     check_bound : callable or None
         `(instance, certificate) -> Number or None`: the dual bound that a certificate proves,
         without a solver.
+    from_graph : callable or None
+        `(graph) -> dict` of the fields of an instance that a graph is, built node by node
+        (`gadgetopt.Builder`); by default `fields_of` of the package's `data/from_graph.py`.
     pictures : tuple of Picture
         The first is what `solve --plot` draws.
     trainers : tuple of Trainer
@@ -448,6 +452,7 @@ class Problem(Checked, Displayed):
     removed: Mapping[str, str] = field(default_factory=dict)
     certificate_type: Callable[..., Any] | None = field(default_factory=_not_given)
     check_bound: Callable[..., Any] | None = field(default_factory=_not_given)
+    from_graph: Callable[..., dict[str, Any]] | None = field(default_factory=_not_given)
     pictures: tuple[Picture, ...] = field(default_factory=tuple)
     trainers: tuple[Trainer, ...] = field(default_factory=tuple)
     statements: tuple[Statement, ...] = field(default_factory=tuple)
@@ -473,7 +478,7 @@ class Problem(Checked, Displayed):
                 continue
             if self.package:
                 object.__delattr__(self, name)
-            elif name in ("features", "certificate_type", "check_bound"):
+            elif name in ("features", "certificate_type", "check_bound", "from_graph"):
                 object.__setattr__(self, name, None)
             else:
                 raise InputError(

@@ -96,7 +96,8 @@ def contract_of(package: str) -> dict[str, Any]:
     `evaluate(instance, solution)` lies in `evaluate.py`, `size` in `instance.py`, `features` in
     `features.py`, `check_bound(instance, certificate)` in `proving/certificate.py` or
     `proving/certificate/check.py`; a system of one file has them there. A system may have no
-    features and no certificates.
+    features and no certificates. `fields_of(graph)` of one whose instances are graphs lies in
+    `data/from_graph.py`.
 
     Raises
     ------
@@ -107,6 +108,7 @@ def contract_of(package: str) -> dict[str, Any]:
     evaluate = _needed(top, "evaluate", "evaluate.py")
     check = _find(top, "check_bound", "proving.certificate.check", "proving.certificate")
     features = _find(top, "features", "features")
+    from_graph = _find(top, "fields_of", "data.from_graph")
     return {
         "instance_type": _type_of(evaluate, 0),
         "solution_type": _type_of(evaluate, 1),
@@ -115,6 +117,7 @@ def contract_of(package: str) -> dict[str, Any]:
         "features": features and _reference(features),
         "certificate_type": check and _type_of(check, 1),
         "check_bound": check and _reference(check),
+        "from_graph": from_graph and _reference(from_graph),
     }
 
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.standards import ETHERNET_GBYTES_PER_S, PCI_EXPRESS_GBYTES_PER_S, Called
 from gadgetopt.system.data import (
     Data,
     Instance,
@@ -20,7 +21,6 @@ from gadgetopt.system.data import (
     Rational,
     Solution,
 )
-from gadgetopt.system.sourced import ETHERNET_GBYTES_PER_S, PCI_EXPRESS_GBYTES_PER_S, Called
 
 from .iteration_time import MappingTimes, mapping_times
 from .mapping import fastest_mapping, servers_worth_using

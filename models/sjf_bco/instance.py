@@ -7,6 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from gadgetopt.numbers.standards import Called
 from gadgetopt.system.data import (
     Data,
     Instance,
@@ -16,7 +17,6 @@ from gadgetopt.system.data import (
     PositiveInt,
     Solution,
 )
-from gadgetopt.system.sourced import Called
 
 from .rates import RateTable
 

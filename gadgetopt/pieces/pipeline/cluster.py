@@ -9,9 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from gadgetopt.numbers.exact import rationals
+from gadgetopt.numbers.standards import ETHERNET_BYTES_PER_S, PCI_EXPRESS_BYTES_PER_S
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import Data, NonNegativeSize, PositiveSize
-from gadgetopt.system.sourced import ETHERNET_BYTES_PER_S, PCI_EXPRESS_BYTES_PER_S
 
 #: GPUs of a machine, far beyond any real case: they are listed one by one. By definition.
 MOST_GPUS_OF_A_MACHINE = 1024

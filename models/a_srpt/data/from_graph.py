@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gadgetopt.system.graph import Graph
+from gadgetopt.pieces.graphs.building import Graph
 
 #: What a node says of its stage, under the names of a job type's lists.
 OF_STAGES = {"replicas": "replicas", "time_s": "stage_time_s", "gradient_gbytes": "gradient_gbytes"}

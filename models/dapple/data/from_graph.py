@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from gadgetopt.pieces.pipeline.layers_of_graph import fields_of
+from typing import Any
 
-__all__ = ["fields_of"]
+from gadgetopt.pieces.graphs.building import Graph
+from gadgetopt.pieces.graphs.layer_chain import layers_of
+
+
+def fields_of(graph: Graph) -> dict[str, Any]:
+    """Return the layers in the order of the chain, as `layers_of` reads nodes and edges."""
+    return layers_of(graph)

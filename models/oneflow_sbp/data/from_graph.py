@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.graph import Graph
+from gadgetopt.pieces.graphs.building import Graph
 
 from ..instance import Operator
 

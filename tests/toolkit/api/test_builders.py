@@ -6,7 +6,7 @@ import pytest
 
 import gadgetopt
 from gadgetopt import InputError
-from gadgetopt.system.graph import Edge, Graph, Node
+from gadgetopt.pieces.graphs.building import Edge, Graph, Node
 
 GRAPHS = ("a_srpt", "bgl_partition", "dapple", "forest_packing", "oneflow_sbp", "spp")
 

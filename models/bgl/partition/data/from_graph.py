@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gadgetopt.system.graph import Graph
+from gadgetopt.pieces.graphs.building import Graph
 
 
 def fields_of(graph: Graph) -> dict[str, Any]:

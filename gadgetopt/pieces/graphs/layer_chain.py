@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.graphs.building import Graph
 from gadgetopt.pieces.pipeline.instance import Layer
-from gadgetopt.system.graph import Graph
 
 #: What an edge says: what crosses the boundary after a layer.
 OF_EDGES = ("act_bytes", "grad_bytes")
 OF_NODES = tuple(name for name in Layer.model_fields if name not in OF_EDGES)
 
 
-def fields_of(graph: Graph) -> dict[str, Any]:
+def layers_of(graph: Graph) -> dict[str, Any]:
     """Return the layers in the order of the chain.
 
     A node is a layer with its times and parameters; an edge has `act_bytes`, the activations that
