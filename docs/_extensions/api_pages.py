@@ -25,7 +25,9 @@ module, class, function, method and property says what it is.
 """
 #: What one wants to do, and the names of `gadgetopt` for it.
 _TASKS = {
-    "Get an instance": ("read", "generate", "instance", "Builder", "import_", "Document", "Imported", "write"),
+    "Get an instance": (
+        "read", "generate", "instance", "Builder", "import_", "Document", "Imported", "write",
+    ),
     "Look at it": ("show", "plot", "formulations", "problem", "problems"),
     "Solve it": ("solve", "Limits", "Result", "Status", "Evaluation", "InputError"),
     "Prove a bound, check a proof": ("prove", "verify", "BoundRefuted"),
