@@ -133,12 +133,11 @@ def comments(source: str) -> Iterator[tuple[ast.Assign | ast.AnnAssign, str]]:
 
 def kind_of(file: str, comment: str) -> str | None:
     """Return the kind of a constant: "definition", the script of its table, or None."""
-    if DEFINED & set(file.split("/")) or file.rpartition("/")[2] in DEFINED_FILES:
-        return "definition"
-    if comment.endswith(BY_DEFINITION):
-        return "definition"
     _, found, table = comment.rpartition(TUNED)
-    return f"benchmarks/{table.removesuffix('`.')}" if found and table.endswith("`.") else None
+    if found and table.endswith("`."):
+        return f"benchmarks/{table.removesuffix('`.')}"
+    shown = DEFINED & set(file.split("/")) or file.rpartition("/")[2] in DEFINED_FILES
+    return "definition" if shown or comment.endswith(BY_DEFINITION) else None
 
 
 def constants_of(file: str, source: str) -> Iterator[Constant]:

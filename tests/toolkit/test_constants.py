@@ -72,6 +72,7 @@ def test_numeric_constants_are_definitions_or_name_their_table():
         ("models/x/heuristics/a.py", "Rounds.", None),
         ("models/x/heuristics/a.py", "Tuned: `benchmarks/constants.py`. Rounds.", None),
         ("models/x/pictures/a.py", "Bars.", "definition"),
+        ("gadgetopt/runs/a.py", "Tuned: `benchmarks/engine.py`.", "engine.py"),
         ("models/x/instance.py", "Most jobs.", "definition"),
     ],
 )

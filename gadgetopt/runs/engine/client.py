@@ -43,19 +43,21 @@ T = TypeVar("T")
 
 logger: logging.Logger = logging.getLogger(__name__)
 
-#: Submitted runs per thread of the cluster, and in total at least.
+#: Submitted runs per thread of the cluster, and in total at least. Tuned: `benchmarks/engine.py`.
 WINDOW_PER_THREAD, LEAST_WINDOW = 4, 8
 
 #: Seconds that the runs of a bundle should take together, and the most runs in a bundle. Short runs
-#: travel in bundles because Dask needs some milliseconds per task.
+#: travel in bundles because Dask needs some milliseconds per task. Tuned: `benchmarks/engine.py`.
 BUNDLE_S, BUNDLE_MOST = 0.2, 32
 
 #: Seconds of a bundle for each thread of a cluster: a client and a scheduler need some milliseconds
 #: for every task, and many threads must not ask for more than they can give. It holds as long as
 #: each thread is left so many bundles, so that all of them end alike.
+#: Tuned: `benchmarks/campaign.py`.
 THREAD_BUNDLE_S, BUNDLES_LEFT = 0.005, 8
 
 #: Times the seconds of a bundle after which its worker starts no further run of it.
+#: Tuned: `benchmarks/campaign.py`.
 PATIENCE = 5.0
 
 #: Seconds between two checks of the cluster while nothing arrives.
