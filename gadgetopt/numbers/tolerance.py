@@ -21,7 +21,7 @@ NOTHING = 1e-9
 CLOSED_GAP = 1e-9
 
 
-#: Doubles above this have all their digits.
+#: Doubles above this have all their digits. By definition.
 TINY = 1e-290
 
 #: Largest denominator of a simple fraction. A double this near to one is almost certainly meant as

@@ -12,7 +12,7 @@ from gadgetopt.numbers.arrays import Floats
 from ..instance import SppInstance
 from .block_costs import bandwidth_matrix
 
-#: Sums of whole numbers below this are exact in doubles.
+#: Sums of whole numbers below this are exact in doubles. By definition.
 EXACT = 2.0**53
 
 #: Most GPUs of which minimum cuts are computed. Tuned: `benchmarks/constants.py`.

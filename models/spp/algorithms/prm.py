@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from .block_costs import BlockCosts
 
@@ -37,7 +38,7 @@ from .block_costs import BlockCosts
 #: Tuned: `benchmarks/constants.py`.
 _MARGIN = 1e-9
 #: Most loads of channels that are computed at once, 32 MB.
-MOST_ENTRIES = 2**22
+MOST_ENTRIES = MOST_CELLS // 5
 
 
 @dataclass(frozen=True)
