@@ -18,6 +18,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 from operator import mul
 
@@ -31,6 +32,10 @@ from ...instance import Job
 #: Tuned: `benchmarks/constants.py`.
 MOST_BOXES = 20_000
 
+#: Answers that are kept: a proof is made from those that its check asks for again, with the same
+#: prices. By definition.
+KEPT = 8_192
+
 #: Times and utilities are counted in these parts of the largest. By definition.
 TIME_BITS, UTILITY_BITS = 200, 100
 
@@ -41,12 +46,13 @@ _UP = (1 + ROUNDING).as_integer_ratio()
 Box = tuple[int, int, int, int]
 
 
-def gain_above(job: Job, prices: Sequence[Fraction], *, used: bool) -> Fraction:
+@lru_cache(KEPT)
+def gain_above(job: Job, prices: tuple[Fraction, ...], *, used: bool) -> Fraction:
     """Return an upper bound, at least 0, on the utility less the price of any pair.
 
     Parameters
     ----------
-    prices : sequence of Fraction
+    prices : tuple of Fraction
         Of the resources, per unit; not negative.
     used : bool
         True if a job pays for what its workers and servers use, False if for its reservation.
@@ -70,14 +76,15 @@ def gain_above(job: Job, prices: Sequence[Fraction], *, used: bool) -> Fraction:
     return Fraction(0)
 
 
+@lru_cache(KEPT)
 def pairs_above(
-    job: Job, prices: Sequence[Fraction], least: Fraction, unit: Fraction
-) -> list[tuple[int, int, int]]:
+    job: Job, prices: tuple[Fraction, ...], least: Fraction, unit: Fraction
+) -> tuple[tuple[int, int, int], ...]:
     """Return all pairs that may gain so much where use is charged, and perhaps a few others.
 
     Parameters
     ----------
-    prices : sequence of Fraction
+    prices : tuple of Fraction
         As for `gain_above`.
     least : Fraction
         Least utility less price of interest.
@@ -86,7 +93,7 @@ def pairs_above(
 
     Returns
     -------
-    list of (int, int, int)
+    tuple of (int, int, int)
         Workers, servers, and the utility in whole units, rounded up.
 
     Raises
@@ -106,14 +113,14 @@ def pairs_above(
         if examined > MOST_BOXES:
             raise ValueError(f"more than {MOST_BOXES:,} boxes of pairs of one job gain enough")
         worth = payoff.worth(box)
-        if max(0, worth - payoff.price(box)) < least_gain:
+        if worth - payoff.price(box) < least_gain:
             continue
         if _is_pair(box):
             found.append((box[0], box[2], payoff.in_units(worth, unit)))
             continue
         parts = (room.shrunk(half) for half in _halves(box))
         boxes += [part for part in parts if part is not None]
-    return found
+    return tuple(found)
 
 
 def _is_pair(box: Box) -> bool:

@@ -95,7 +95,7 @@ def _charged(instance: SmdInstance, job: Job, r: int) -> tuple[float, ...]:
 
 
 def options_above(
-    instance: SmdInstance, units: WholeUnits, prices: Sequence[Fraction], at_most: Fraction
+    instance: SmdInstance, units: WholeUnits, prices: tuple[Fraction, ...], at_most: Fraction
 ) -> list[list[Option]]:
     """Return the options of every job that a decision of more utility can have.
 
@@ -131,7 +131,7 @@ def _reserved(job: Job, units: WholeUnits, utility: Fraction) -> list[Option]:
     return [(ceiling(utility / units.utility), tuple(int(v * s) for v, s in limits))]
 
 
-def _used(job: Job, units: WholeUnits, pairs: list[tuple[int, int, int]]) -> list[Option]:
+def _used(job: Job, units: WholeUnits, pairs: Sequence[tuple[int, int, int]]) -> list[Option]:
     demands = zip(rationals(job.worker_demand), rationals(job.ps_demand), strict=True)
     pairs_of_rows = zip(demands, units.row_scales, strict=True)
     rows = [(int(worker * s), int(server * s)) for (worker, server), s in pairs_of_rows]

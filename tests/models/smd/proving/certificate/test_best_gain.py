@@ -48,7 +48,7 @@ def test_the_best_pair_is_found(seed, used):
     job = small_job(rng, 1 + seed % 3, 1.0)
     size = job.utility.gamma1
     for scale in (0.0, 0.01, 0.1):
-        prices = [Fraction(float(rng.uniform(0, scale * size))) for _ in job.worker_demand]
+        prices = tuple(Fraction(float(rng.uniform(0, scale * size))) for _ in job.worker_demand)
         best = enumerated(job, prices, used)
         found = gain_above(job, prices, used=used)
         assert best * (1 - 1e-12) <= found <= best * (1 + 1e-9) + 1e-9 * size
@@ -56,16 +56,18 @@ def test_the_best_pair_is_found(seed, used):
 
 def test_a_search_that_is_cut_short_leaves_a_bound(monkeypatch):
     job = planted(np.random.default_rng(0), jobs=1).jobs[0]
-    prices = [Fraction(1, 1000)] * len(job.worker_demand)
+    prices = (Fraction(1, 1000),) * len(job.worker_demand)
     whole = gain_above(job, prices, used=True)
     monkeypatch.setattr(best_gain, "MOST_BOXES", 5)
+    gain_above.cache_clear()
     assert gain_above(job, prices, used=True) >= whole
+    gain_above.cache_clear()
 
 
 def test_a_job_that_is_always_late_is_worth_nothing():
     job = planted(np.random.default_rng(0), jobs=1).jobs[0]
     late = job.model_copy(update={"utility": SigmoidUtility(gamma1=1.0, gamma2=1e9, gamma3=1e-9)})
-    free = [Fraction(0)] * len(job.worker_demand)
+    free = (Fraction(0),) * len(job.worker_demand)
     assert gain_above(late, free, used=False) == 0
 
 
@@ -106,8 +108,8 @@ def rounded_price(prices, amounts, part):
 def test_whole_numbers_give_the_rationals_that_fractions_give(seed):
     rng = np.random.default_rng(seed)
     job = small_job(rng, 1 + seed % 3, [1.0, 0.1, 0.3][seed % 3])
-    prices = [Fraction(float(rng.uniform(0, 20))) for _ in job.worker_demand]
-    free = [Fraction(0)] * len(prices)
+    prices = tuple(Fraction(float(rng.uniform(0, 20))) for _ in job.worker_demand)
+    free = (Fraction(0),) * len(prices)
     gains, units = {True: [Fraction(0)], False: [Fraction(0)]}, Fraction(1, 3**20)
     listed = []
     for w, p in fitting_pairs(job):

@@ -24,7 +24,7 @@ from gadgetopt.models.smd.proving.certificate.check import (
     check_bound,
 )
 from gadgetopt.models.smd.proving.exact import optimum as exact_optimum
-from gadgetopt.models.smd.proving.exact.optimum import columns_of
+from gadgetopt.models.smd.proving.exact.optimum import columns_of, exact
 from gadgetopt.models.smd.proving.exact.proof import exhaustion_certificate
 from gadgetopt.numbers.tolerance import TOLERANCE
 from gadgetopt.pieces.utility import SigmoidUtility
@@ -129,7 +129,7 @@ def test_no_change_proves_more_than_the_optimum(seed):
 def test_all_pairs_that_gain_enough_are_listed(seed):
     rng = np.random.default_rng(seed)
     job = small_job(rng, 2, 1.0)
-    prices = [Fraction(float(rng.uniform(0, 5))) for _ in range(2)]
+    prices = tuple(Fraction(float(rng.uniform(0, 5))) for _ in range(2))
     best = gain_above(job, prices, used=True)
     everything = pairs_above(job, prices, Fraction(-(10**9)), UNIT)
     for spare in (Fraction(0), Fraction(1), Fraction(20)):
@@ -139,6 +139,20 @@ def test_all_pairs_that_gain_enough_are_listed(seed):
             paid = sum(y * (int(a) * w + int(b) * p) for y, a, b in rows)
             if (utility - 1) * UNIT - paid >= best - spare:
                 assert (w, p) in listed
+            # Nor is there one of less: it matters for jobs whose best pair costs more than it is
+            # worth.
+            if utility * UNIT - paid < best - spare:
+                assert (w, p) not in listed
+
+
+def test_1600_jobs_that_pay_for_what_they_use_have_a_certificate():
+    # Nearly all pairs belong to jobs that are not worth their prices at all.
+    instance = paper(np.random.default_rng(0), jobs=1600, charging="used", sgd_mode="mixed")
+    found = exact(instance, Limits())
+    assert found.certificate is not None
+    bound = check_bound(instance, found.certificate)
+    assert bound == pytest.approx(found.claimed_objective, rel=1e-8)
+    assert bound >= found.claimed_objective
 
 
 def test_a_search_out_of_time_writes_no_proof():
