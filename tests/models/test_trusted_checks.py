@@ -87,6 +87,7 @@ TABLES = {
     "marl_placement": {"closing", "prices_of"},
     "marl_queueing": {"mean_completion_s", "slots_alone"},
     "parallel_machines": {"dual_feasible_values"},
+    "pipeline_schedules": {"ticks_of"},
     "sjf_bco": {"gpu_bins", "iterations_per_slot", "price_tables", "refuse_many_values"},
     "smd": {"options_above"},
 }

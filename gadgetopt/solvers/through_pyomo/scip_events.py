@@ -13,7 +13,7 @@ from gadgetopt.search import stopping
 from gadgetopt.search.watched import Report
 from gadgetopt.system.result import TracePoint
 
-#: Seconds between two points of the trace with one incumbent.
+#: Seconds between two points of the trace with one incumbent. Tuned: `benchmarks/constants.py`.
 BETWEEN_BOUNDS_S = 0.1
 
 #: When SCIP calls: often enough to be ended soon, in long root nodes, too.

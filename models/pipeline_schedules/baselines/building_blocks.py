@@ -14,7 +14,7 @@ from .outcome import outcome_of
 
 #: Passes of a block: each one's chunk, kind, and direction over the devices.
 PASSES = ((0, "F", 1), (1, "F", -1), (1, "I", 1), (0, "I", -1))
-#: Slots from one block to the next: a device does six operations in it.
+#: Slots from one block to the next: a device does six operations in it. By definition.
 INTERVAL = 6
 
 
