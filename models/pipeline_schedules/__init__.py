@@ -8,6 +8,7 @@ Each room declares its own parts. The literature:
 - `formulations`: disjunctive, time-indexed, constraint program; `shop`, `bounding`: an instance as
   whole numbers, and lower bounds by formulas
 - `baselines`: published schedules
+- `guarantees`: where ZB-H1 is optimal
 
 Ours:
 
@@ -32,5 +33,13 @@ PROBLEM = Problem(
     sense="min",
     objective="makespan or period, s",
     default_method="close_gap",
-    default_methods=("gpipe", "one_f_one_b", "list_schedules", "formulas", "close_gap"),
+    default_methods=(
+        "gpipe",
+        "one_f_one_b",
+        "zb_h1",
+        "zb_h2",
+        "list_schedules",
+        "formulas",
+        "close_gap",
+    ),
 )

@@ -13,6 +13,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...baselines.one_f_one_b import gpipe, one_f_one_b
+from ...baselines.zero_bubble import zb_h1, zb_h2
 from ...cells import Operation
 from ...formulations.cp import ask
 from ...heuristics.rules import offer, try_rules
@@ -22,7 +23,7 @@ from ...timing import period_of, starts_of_period, timing_of
 from ..bounds.formulas import best_certificate
 
 #: Published schedules that are tried first.
-PUBLISHED = (one_f_one_b, gpipe)
+PUBLISHED = (zb_h1, zb_h2, one_f_one_b, gpipe)
 
 
 @method(kind="exact", reference="this project", formulation="close_gap", backend="cpsat")

@@ -1,0 +1,1 @@
+"""Theorems: where ZB-H1 is optimal (`ratios`)."""
