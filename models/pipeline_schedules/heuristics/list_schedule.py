@@ -22,8 +22,7 @@ class Rule:
     Attributes
     ----------
     in_flight : tuple of int, optional
-        Of each device: forwards that it may be ahead of its I's, in all stages; None: as memory
-        allows.
+        Of each stage: forwards that it may be ahead of its I's; None: as memory allows.
     kept : tuple of int, optional
         Of each device: W's that it keeps for later while there is anything else; None: all.
     forward_first : bool
@@ -60,7 +59,7 @@ class ListScheduler:
         }
         self.pending: list[deque[Operation]] = [deque() for _ in devices]
         self.done: dict[tuple[int, str], int] = dict.fromkeys(self.ready, 0)
-        self.level, self.ahead, self.free = ([0] * len(devices) for _ in range(3))
+        self.level, self.free = ([0] * len(devices) for _ in range(2))
         self.events: list[tuple[int, int]] = []
         for route in shop.routes:
             self.ready[route[0], "F"].extend([0] * shop.microbatches[route[0]])
@@ -121,7 +120,8 @@ class ListScheduler:
     def _fits(self, s: int) -> bool:
         """Return True if a forward of a stage may begin."""
         shop, d = self.shop, self.shop.device[s]
-        if self.rule.in_flight is not None and self.ahead[d] >= self.rule.in_flight[d]:
+        ahead = self.done[s, "F"] - self.done[s, "I"]
+        if self.rule.in_flight is not None and ahead >= self.rule.in_flight[s]:
             return False
         room = None if shop.capacity is None else shop.capacity[d] - self.level[d]
         return room is None or shop.a[s] + self.reserve[s] <= room
@@ -134,14 +134,12 @@ class ListScheduler:
         heapq.heappush(self.events, (end, d))
         if op.kind == "F":
             self.level[d] += shop.a[s]
-            self.ahead[d] += 1
             if s + 1 in shop.route_of[s]:
                 self._arrives(s + 1, "F", end + shop.lag[s])
             else:
                 self._arrives(s, "I", end)
         elif op.kind == "I":
             self.level[d] -= shop.a[s] - shop.g[s]
-            self.ahead[d] -= 1
             self.pending[d].append(Operation(s, "W", op.microbatch))
             if s - 1 in shop.route_of[s]:
                 self._arrives(s - 1, "I", end + shop.lag[s - 1])

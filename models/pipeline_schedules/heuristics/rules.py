@@ -63,11 +63,6 @@ def rules_of(shop: Shop) -> Iterator[Rule]:
     """Yield rules: what a device may have in flight, what it keeps, and how long it waits."""
     P = len(shop.on_device)
     chunks = max(map(len, shop.on_device))
-    in_flight: list[tuple[int, ...] | None] = [
-        None,
-        tuple(chunks * (P - d) for d in range(P)),
-        tuple(chunks * (2 * (P - d) - 1) for d in range(P)),
-    ]
     kept: list[tuple[int, ...] | None] = [
         None,
         tuple(range(P)),
@@ -78,6 +73,30 @@ def rules_of(shop: Shop) -> Iterator[Rule]:
     patience: list[tuple[int, ...] | None] = [None, (longest,) * P, (longest // 2,) * P]
     late_first = (True, False) if chunks > 1 else (True,)
     for waits, late, first, ahead, keep in itertools.product(
-        patience, late_first, (False, True), in_flight, kept
+        patience, late_first, (False, True), _in_flight(shop), kept
     ):
         yield Rule(ahead, keep, first, waits, late)
+
+
+def _in_flight(shop: Shop) -> list[tuple[int, ...] | None]:
+    """Return how many microbatches each stage may have between F and I.
+
+    So many that a microbatch is back when the device has worked on the others, or a half or twice
+    as many; with one stage a device also P - d and 2 (P - d) - 1.
+    """
+    P, stages = len(shop.on_device), range(len(shop.device))
+    if len(stages) == P:
+        return [
+            None,
+            tuple(P - shop.device[s] for s in stages),
+            tuple(2 * (P - shop.device[s]) - 1 for s in stages),
+        ]
+    rounds = [
+        sum(shop.f[q] + shop.i[q] + shop.w[q] for q in shop.on_device[shop.device[s]])
+        for s in stages
+    ]
+    away = [shop.f[s] + shop.between[s] + shop.i[s] for s in stages]
+    return [None] + [
+        tuple(max(1, -(-part * away[s] // (4 * rounds[s]))) for s in stages)
+        for part in (4, 3, 5, 6, 8)
+    ]
