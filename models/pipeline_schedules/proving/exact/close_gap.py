@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,13 +10,21 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
+from ...baselines.automatic import zb_auto, zbv_greedy
+from ...baselines.building_blocks import v_half, v_min
+from ...baselines.dual_pipe import dual_pipe, dual_pipe_v
+from ...baselines.interleaved import interleaved, zb1p
 from ...baselines.one_f_one_b import gpipe, one_f_one_b
+from ...baselines.waves import chimera, hanayo
+from ...baselines.zbv import zbv
 from ...baselines.zero_bubble import zb_h1, zb_h2
 from ...cells import Operation
-from ...formulations.cp import ask
+from ...formulations.cp import ScheduleModel, ask
 from ...heuristics.rules import offer, try_rules
 from ...instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ...shop import Shop, next_below, shop_of
@@ -23,7 +32,10 @@ from ...timing import period_of, starts_of_period, timing_of
 from ..bounds.formulas import best_certificate
 
 #: Published schedules that are tried first.
-PUBLISHED = (zb_h1, zb_h2, one_f_one_b, gpipe)
+PUBLISHED = (
+    *(zb_h1, zb_h2, zb_auto, zbv, zbv_greedy, zb1p, v_half, v_min, interleaved, one_f_one_b),
+    *(dual_pipe, dual_pipe_v, chimera, hanayo, gpipe),
+)
 
 
 @method(kind="exact", reference="this project", formulation="close_gap", backend="cpsat")
@@ -34,8 +46,8 @@ def close_gap(
 
     1. The best bound by formulas, with its certificate.
     2. Published schedules that fit, and list schedules by many rules, until one meets the bound.
-    3. Questions to CP-SAT, from the best schedule on: is there one at the bound, in the middle, or
-       just below? A "no" raises the bound, and is a solver's word.
+    3. Questions to CP-SAT, from the best schedule on: is there one at the bound? Which is the
+       shortest below what is known? A "no" raises the bound, and is a solver's word.
 
     Raises
     ------
@@ -84,30 +96,53 @@ class GapSearch(Search[PipelineSchedulesSolution]):
                 offer(self.instance, solution, self)
 
     def ask_for_less(self) -> None:
-        """Step 3: at the bound first, then just below the best schedule."""
-        questions = 0
+        """Step 3: ask for one at the bound, then for the shortest, then for less by a fraction."""
+        if self.best is None and not self.over:
+            self._ask(Fraction(self.shop.horizon))
+        if not self.over:
+            self._ask(Fraction(self.bound) / self.tick, 0.2)
         while not self.over:
-            most, part = self._next_question(questions)
-            questions += 1
-            model, solved = ask(self.shop, most, self.clock.limits(part), self.seed, self._hint())
-            self.versions |= solved.versions
-            if solved.values is not None:
-                offer(self.instance, model.decode(solved.values, self.instance), self)
-            elif solved.status is Status.INFEASIBLE:
-                self._refuted(most)
-            elif part == 1:
-                self.limit_hit = solved.limit_hit
-        self.notes["questions"] = questions
+            below = self._just_below()
+            if math.ceil(Fraction(self.bound) / self.tick) <= math.floor(below):
+                self._find_shortest(math.floor(below))
+            else:
+                self._ask(below)
 
-    def _next_question(self, questions: int) -> tuple[Fraction, float]:
-        """Return the length to ask for, in ticks, and the part of the time left for it."""
-        bound = Fraction(self.bound) / self.tick
-        if self.best is None:
-            return Fraction(max(int(bound), self.shop.horizon)), 1
-        just_below = next_below(Fraction(self.value) / self.tick, self.shop.most_denominator)
-        if questions % 2 or bound >= just_below:
-            return just_below, 1 if questions > 5 else 0.5
-        return bound, 0.3
+    def _just_below(self) -> Fraction:
+        return next_below(Fraction(self.value) / self.tick, self.shop.most_denominator)
+
+    def _ask(self, most: Fraction, part: float = 1.0) -> None:
+        """Ask for a schedule of at most so many ticks, with a part of the time that is left."""
+        limits = self.clock.limits(part)
+        model, solved = ask(self.shop, most, limits, self.seed, self._hint())
+        self._take(model, solved, most, last=part == 1)
+
+    def _find_shortest(self, most: int) -> None:
+        """Look for the shortest schedule in whole ticks, of at most so many."""
+        model = ScheduleModel(self.shop, most)
+        least = math.ceil(Fraction(self.bound) / self.tick)
+        model.model.add(model.length >= least)
+        model.model.minimize(model.length)
+        hint = self._hint()
+        if hint is not None:
+            model.hint({op: int(start) for op, start in hint.items()})
+        solved = solve_cp(model.model, self.clock.limits(), self.seed)
+        self._take(model, solved, Fraction(most), last=True)
+        if solved.bound is not None and solved.values is not None and not self.closed:
+            # No schedule is a whole tick shorter than the model's bound.
+            self._refuted(Fraction(solved.bound) - 1)
+
+    def _take(
+        self, model: ScheduleModel, solved: SolverOutcome, most: Fraction, *, last: bool
+    ) -> None:
+        self.notes["questions"] = int(self.notes.get("questions", 0)) + 1
+        self.versions |= solved.versions
+        if solved.values is not None:
+            offer(self.instance, model.decode(solved.values, self.instance), self)
+        elif solved.status is Status.INFEASIBLE:
+            self._refuted(most)
+        if last and solved.limit_hit is not None:
+            self.limit_hit = solved.limit_hit
 
     def _refuted(self, most: Fraction) -> None:
         """Take it that no schedule is as short."""
