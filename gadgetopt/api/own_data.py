@@ -76,7 +76,7 @@ def instance_of(
     InputError
         If a field or column is unknown or missing, or a value is not what the system expects.
     """
-    fields = _by_own_names(system, fields)
+    fields = by_own_names(system, fields)
     check_known(system, fields)
     data = {key: _given(system, key, value) for key, value in fields.items()}
     origin: dict[str, Any] = {"format": "own data"}
@@ -116,8 +116,14 @@ def check_known(system: Problem, fields: Mapping[str, Any]) -> None:
         )
 
 
-def _by_own_names(system: Problem, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields under their own names, such as `servers` for `server_gpus`."""
+def by_own_names(system: Problem, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields under their own names, such as `server_gpus` for `servers`.
+
+    Raises
+    ------
+    InputError
+        If one is given under both.
+    """
     names: dict[str, str] = {}
     for key, field in resolved(system.instance_type).model_fields.items():
         names |= {also.name: key for also in field.metadata if isinstance(also, Called)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gadgetopt.api.own_data import check_known, instance_of
+from gadgetopt.api.own_data import by_own_names, check_known, instance_of
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.files import Document, validate
@@ -219,11 +219,16 @@ def _row(
 
 def _values(system: Problem, field: ListField, texts: Iterable[str]) -> dict[str, Any]:
     """Return the fields of an instance that are given as `field=value`."""
-    given = _assignments(texts, "--set", "field=value")
+    given = by_own_names(system, _assignments(texts, "--set", "field=value"))
     check_known(system, given)
     if field.name in given:
         raise InputError(f"--set: {field.name}: is what the file holds")
     types = resolved(system.instance_type).model_fields
+    for name, text in given.items():
+        if name in lists_of(resolved(system.instance_type)) and re.fullmatch(
+            r"[^\[{,]+(,[^,]+)+", text
+        ):
+            raise InputError(f"--set: {name}={text}: is a list, expected it as {name}=[{text}]")
     return {name: value_of(text, types[name].annotation) for name, text in given.items()}
 
 

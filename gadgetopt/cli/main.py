@@ -165,8 +165,8 @@ def _how_parameters_are_given(error: Any) -> str:
     name = option.removeprefix("--").replace("-", "_")
     if "--set" in known:
         return f"; a parameter is given as --set {name}=VALUE"
-    for methods in ("--methods", "--method"):
-        if methods in known:
+    for methods in ("--methods", "--method"):  # of commands that run some
+        if methods in known and "--time-limit" in known:
             return f"; a method's parameter is given with its name, {methods} METHOD:{name}=VALUE"
     return ""
 

@@ -151,11 +151,11 @@ def _present(
 
 
 def _ends(option: str, text: str) -> tuple[float, float]:
-    """Return two numbers, written as LOW,HIGH."""
+    """Return two numbers, written as LOW,HIGH, in brackets or without."""
     import math
 
     try:
-        low, high = map(float, text.split(","))
+        low, high = map(float, text.strip().removeprefix("[").removesuffix("]").split(","))
     except ValueError:
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):

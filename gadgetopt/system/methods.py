@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -134,8 +135,12 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         raise InputError(renamed)
     method = by_name.get(name) or _by_other_backend(problem, name) or _only(problem, name)
     if method is None:
-        near = ", ".join(by_name)
-        raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
+        close = difflib.get_close_matches(name, by_name, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        has = ", ".join(by_name)
+        raise InputError(
+            f"method {name!r}: {problem.name} has no such method (it has: {has}){hint}"
+        )
     if method.read_options is not None:
         options = method.read_options(method.backend, assignments, f"method {name!r}")
         return MethodCall(method, options)

@@ -1,4 +1,4 @@
-"""The pages docs/python.md and docs/own_data.md run as they are written, and so does a notebook."""
+"""Pages with examples of Python run as they are written, and so does a notebook."""
 
 import doctest
 import re
@@ -15,7 +15,9 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("page", "least_examples"), [("python.md", 12), ("own_data.md", 10)])
+@pytest.mark.parametrize(
+    ("page", "least_examples"), [("python.md", 12), ("own_data.md", 10), ("own_graphs.md", 20)]
+)
 def test_the_page_is_what_happens(root, monkeypatch, page, least_examples):
     monkeypatch.chdir(root)
     text = (root / "docs" / page).read_text(encoding="utf-8")

@@ -112,7 +112,7 @@ def test_every_list_of_every_system_is_read_from_its_own_csv_file(root, tmp_path
         (CSV, ("--map", "cards=num_gpus"), "--map: 'cards' is no field of jobs (they are: gpus"),
         (CSV, ("--map", "gpus"), "--map: 'gpus' is not of the form field=column"),
         (CSV, ("--list", "machines"), "--list: 'machines' is no list of sjf_bco (it has: server"),
-        (CSV, ("--set", "servers=[4]"), "no field 'servers' (it has: server_gpus"),
+        (CSV, ("--set", "server=[4]"), "no field 'server' (it has: server_gpus"),
         (CSV, ("--set", "jobs=[]"), "--set: jobs: is what the file holds"),
         ("gpus,iterations\n2,10\n0,4\n", (), "jobs.csv: line 3, column gpus: 0 is not a positive"),
         (
@@ -170,3 +170,17 @@ def test_the_page_on_own_data_is_what_happens(cli, root, tmp_path, monkeypatch):
         assert gadgetopt.solve(mine, method).objective == objective
         assert re.search(rf"\b{method}\b.* {objective} ", page)
     assert len(page.encode()) <= 6_000
+
+
+def test_servers_are_a_name_for_their_gpus_and_a_list_needs_its_brackets(cli, tmp_path):
+    table = tmp_path / "jobs.csv"
+    table.write_text("gpus,iterations\n4,900\n8,400\n")
+    command = ("import", "table", table, "--system", "sjf_bco", "--like", "quickstart")
+    code, _, err = cli(*command, "--set", "servers=4,4,8", "--out", tmp_path / "mine")
+    said = "gadgetopt: --set: server_gpus=4,4,8: is a list, expected it as server_gpus=[4,4,8]\n"
+    assert (code, err) == (2, said)
+    given = ("--set", "servers=[4,4,8]", "--set", "horizon_slots=3000")
+    code, _, err = cli(*command, *given, "--out", tmp_path / "mine")
+    assert code == 0, err
+    made = gadgetopt.read(tmp_path / "mine" / "jobs.json")
+    assert made.data.server_gpus == (4, 4, 8)
