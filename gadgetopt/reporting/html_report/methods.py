@@ -103,7 +103,7 @@ def _row(row: Row) -> MethodRow:
             "certified": f"{row['certified']:,} of {measured:,}" if measured else "",
             "best": _best(row),
             "solved": f"{row['solved']:,} of {row['instances']:,}" if row["solved"] else "",
-            "optimal": f"{row['optimal']:,}" if row["optimal"] else "",
+            "optimal": f"{row['optimal']:,} of {row['instances']:,}" if row["optimal"] else "",
             "time": seconds(row["time_s"]),
             "limits": f"{row['limits']:,}" if row["limits"] else "",
             "errors": f"✕ {row['errors']:,}" if row["errors"] else "",

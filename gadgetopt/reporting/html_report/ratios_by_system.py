@@ -219,15 +219,14 @@ def _told(row: SystemRow) -> str:
 
 
 def _caption(rows: Sequence[SystemRow]) -> str:
-    said = (
-        "Each row is a system's first heuristic, which is the paper's algorithm if it was run: "
-        "blue is its median ratio, orange its worst."
-    )
+    said = "Each row is a system's first heuristic, which is the paper's algorithm if it was run: "
+    one_each = all(row.instances == 1 for row in rows)
+    marks = "the mark is its ratio on one instance."
+    said += marks if one_each else "blue is its median ratio, orange its worst."
     if any(row.theorem is not None for row in rows):
-        said += (
-            " The upright bar is what a proven theorem guarantees: its median over the instances, "
-            "with a band to the largest."
-        )
+        said += " The upright bar is what a proven theorem guarantees"
+        over = ": its median over the instances, with a band to the largest."
+        said += " there." if one_each else over
     if any(low != high for row in rows for low, high in (row.median, row.worst)):
         said += " A hollow mark is not certified: the ratio is at least that."
     return said

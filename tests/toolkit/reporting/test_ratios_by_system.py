@@ -46,6 +46,14 @@ def test_a_row_is_of_the_first_heuristic_with_its_median_and_its_worst_ratio():
     assert trace(figure, "sjf_bco", "median ratio").marker.symbol == "circle"
 
 
+def test_the_caption_speaks_of_medians_only_where_there_are_several_instances():
+    assert "blue is its median ratio" in ratios_by_system(summarize(runs())).caption
+    one = [e for e in runs() if e.result.instance == "i0"]
+    said = ratios_by_system(summarize(one)).caption
+    assert "the mark is its ratio on one instance" in said
+    assert "median" not in said
+
+
 def test_a_ratio_that_is_not_certified_is_hollow_and_reaches_to_its_upper_end():
     figure = plot_systems(runs(bound=2), systems=["sjf_bco"])
     mark = trace(figure, "sjf_bco", "median ratio")
