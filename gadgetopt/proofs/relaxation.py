@@ -10,6 +10,7 @@ import highspy
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.proofs.work import Work
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.highs import pass_form
 
@@ -77,6 +78,8 @@ class Relaxation:
     form : StandardForm
     left_s : callable
         Returns the seconds that are left.
+    work : Work, optional
+        Counts what is solved.
 
     Raises
     ------
@@ -84,7 +87,8 @@ class Relaxation:
         If HiGHS does not accept the model.
     """
 
-    def __init__(self, form: StandardForm, left_s: Callable[[], float]):
+    def __init__(self, form: StandardForm, left_s: Callable[[], float], work: Work | None = None):
+        self.work = work or Work()
         sign = -1 if form.sense == "max" else 1
         self.costs: Floats = sign * form.c
         self.left_s: Callable[[], float] = left_s
@@ -99,6 +103,7 @@ class Relaxation:
             exact=ExactParts(),
         )
         self.highs: Any = pass_form(relaxed)
+        self._entries = form.A.nnz
         self._all = np.arange(len(form.columns), dtype=np.int32)
         for option, value in {
             "threads": 1,
@@ -125,6 +130,7 @@ class Relaxation:
             highs.clearSolver()
             highs.run()
             end = highs.getModelStatus()
+        self.work.solve(highs.getInfo().simplex_iteration_count, self._entries)
         if end == ends.kInfeasible:
             if most_iterations < _NO_LIMIT:
                 return Solved(infeasible=True)
@@ -206,6 +212,7 @@ class Relaxation:
         """Add a row without its sides, so that later rows have the numbers they should have."""
         columns, coefficients, *_ = row
         self.free_rows.add(self.highs.getNumRow())
+        self._entries += len(columns)
         entries = np.array(coefficients, dtype=float)
         self.highs.addRow(-np.inf, np.inf, len(columns), np.array(columns, np.int32), entries)
 
@@ -213,6 +220,7 @@ class Relaxation:
         """Add a row that has a lower side."""
         columns, coefficients, low, _, unit = row
         assert low is not None
+        self._entries += len(columns)
         entries = np.array([a / unit for a in coefficients])
         self.highs.addRow(low / unit, np.inf, len(columns), np.array(columns, np.int32), entries)
 

@@ -29,6 +29,7 @@ from gadgetopt.proofs.lemmas.splits import Lemma, form_words
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
+from gadgetopt.proofs.work import Work
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.steps import FIRST_S, GROWTH, first_step_s
 from gadgetopt.solvers.exact_optimum.incumbents import exact_incumbent
@@ -164,7 +165,8 @@ class TreeProof:
         The least `sum(costs * x)` that is worth proving, such as the incumbent's; None to prove
         that nothing is feasible.
     left_s : callable
-        Returns the seconds that are left. Ctrl-C ends a step, too.
+        Returns the seconds that are left, when all steps end. Those of a step are of work that is
+        counted, so that it finds the same in every run. Ctrl-C ends a step, too.
     is_claimed : bool
         Whether a `BetterPoint` is to be raised, by whatever grows the tree, where the search meets
         a feasible point that refutes the target.
@@ -185,7 +187,7 @@ class TreeProof:
     ) -> None:
         #: How many points may still be made exact, to see whether one refutes the target.
         self._offers = OFFERS if is_claimed else 0
-        self.form, self.left_s = form, left_s
+        self.form, self.left_s, self.work = form, left_s, Work()
         self.need = ENDLESS if target is None else need_for(model, target)
         self.whole_s = left_s()
         self._first = bounded(model, target)
@@ -197,30 +199,33 @@ class TreeProof:
         self._rounds: Rounds | None = None
         #: Of the rounds, those that no tree has yet.
         self._lemmas: list[Lemma] = []
-        #: Seconds that making cuts has taken, and those left of the whole when its part is over.
+        #: Seconds of work that making cuts has taken, and all work when its part is over.
         self._cuts_s, self._after_cuts_s = 0.0, 0.0
         #: Whether Ctrl-C has ended the search; what was found is kept.
         self.interrupted = False
-        #: Seconds of its part of the time that the tree without cuts has left.
+        #: Seconds of work that the tree without cuts has left of its part.
         self.plain_s = PLAIN * max(self.whole_s, SHORT_S)
 
     def grow_plain(self, most_s: float = math.inf) -> bool:
-        """Grow a tree without cuts for at most its part of the time; return True if it is whole.
+        """Grow a tree without cuts for at most its part of the work; return True if it is whole.
 
         Where cuts close much of the root's gap, or are about to, it waits for the tree with cuts.
         """
         if self._cuts_help or self._cuts_gain:
             return False
-        begin = self.left_s()
-        end = begin - min(most_s, self.plain_s)
-        tree = self._plain
+        begin, tree = self.work.seconds, self._plain
+        goes_on = self._until(begin + min(most_s, self.plain_s))
         if not self._is_settled:
-            tree.run(lambda: self.left_s() > end and tree.leaves < FEW)
+            tree.run(lambda: goes_on() and tree.leaves < FEW)
             self._settle()
-        whole = self._plain.run(lambda: self.left_s() > end)
-        self.plain_s -= begin - self.left_s()
+        whole = self._plain.run(goes_on)
+        self.plain_s -= self.work.seconds - begin
         self.interrupted |= self._plain.interrupted
         return whole
+
+    def _until(self, work_s: float) -> Callable[[], bool]:
+        """Return what lets a step go on until all work is so much, or the time is up."""
+        return lambda: self.work.seconds < work_s and self.left_s() > 0
 
     @property
     def _cuts_help(self) -> bool:
@@ -242,8 +247,8 @@ class TreeProof:
         return float(self.need) / self.model.scale
 
     def grow_cut(self, most_s: float) -> bool:
-        """Grow a tree with cuts, if they help, for so long at most; return True if it is whole."""
-        end = self.left_s() - most_s
+        """Grow a tree with cuts, if they help, for so much work; return True if it is whole."""
+        goes_on = self._until(self.work.seconds + most_s)
         try:
             self._make_cuts(CUTS_OF_STEP * most_s)
             if self._cuts_gain:
@@ -253,7 +258,7 @@ class TreeProof:
             tree, whole = self._cut, False
             if tree is not None:
                 is_last = math.isinf(most_s)
-                whole = tree.run(self._contented(tree) if is_last else lambda: self.left_s() > end)
+                whole = tree.run(self._contented(tree) if is_last else goes_on)
         except KeyboardInterrupt:  # between two nodes, or while cuts are made
             self.interrupted, whole = True, False
         self.interrupted |= self._cut is not None and self._cut.interrupted
@@ -291,15 +296,15 @@ class TreeProof:
 
         return goes_on
 
-    def _relaxation(self, left_s: Callable[[], float]) -> Relaxation:
-        lp = Relaxation(self.form, left_s)
+    def _relaxation(self) -> Relaxation:
+        lp = Relaxation(self.form, self.left_s, self.work)
         if self._first.has_cut:
             lp.add_free_row(self.model.rows[-1])
         lp.lean(open_sides(self.model))
         return lp
 
     def _search(self, lemmas: Sequence[Lemma] = (), *, prices: bool = False) -> TreeSearch:
-        lp = self._relaxation(self.left_s)
+        lp = self._relaxation()
         return TreeSearch(self.model, lp, self.need, lemmas, prices, self._offered)
 
     def _offered(self, x: Floats) -> None:
@@ -327,21 +332,23 @@ class TreeProof:
         seconds = min(most_s, CUTS * self.whole_s) - self._cuts_s
         if seconds <= 0 or (self._rounds is not None and self._rounds.is_over):
             return
-        begin = self.left_s()
-        self._after_cuts_s = begin - seconds
+        begin = self.work.seconds
+        self._after_cuts_s = begin + seconds
         self._rounds = self._rounds or self._new_rounds()
         self._lemmas = self._rounds.lemmas(self._target) or self._lemmas
-        self._cuts_s += begin - self.left_s()
+        self._cuts_s += self.work.seconds - begin
 
     def _new_rounds(self) -> Rounds:
-        lp = self._relaxation(lambda: self.left_s() - self._after_cuts_s)
+        def left_s() -> float:
+            return min(self.left_s(), self._after_cuts_s - self.work.seconds)
+
         products = ProductLemmas(self.model)
-        rounding = MixedRounding(self.model, lp.left_s)
+        rounding = MixedRounding(self.model, left_s, self.work)
 
         def others(x: Floats, rows: Sequence[Row]) -> list[Lemma]:
             return products.violated(x, rows) or rounding.violated(x, rows)
 
-        return Rounds(self.model, lp, others, rounding.of_tableau)
+        return Rounds(self.model, self._relaxation(), others, rounding.of_tableau, left_s)
 
     @property
     def is_whole(self) -> bool:

@@ -84,6 +84,7 @@ class TreeSearch:
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
+        self._entries = sum(len(row[0]) for row in self.box.rows)
         self.of_duals = Leaves(self.box, self.form)
         self._exact = ExactLeaves(self)
         self._offer = offer
@@ -147,6 +148,7 @@ class TreeSearch:
         """
         while self.open and (goes_on() or self.ended):
             line = self._line()
+            self.lp.work.node(self._entries)
             if line is None:
                 self.lines = []
                 self.open = False

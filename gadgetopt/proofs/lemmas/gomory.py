@@ -137,13 +137,15 @@ class Rounds:
     ----------
     model : Model
     lp : Relaxation
-        Of the model; its own to change. Its time is that for cuts.
+        Of the model; its own to change.
     others : callable, optional
         Returns other lemmas that an optimum violates, for the optimum and the rows so far, of the
         model and of lemmas. Cuts are made where there are none.
     of_row : callable, optional
         Returns another cut of a row of the tableau, for the cuts, the tableau and multipliers.
         With it, cuts are made, too, where other lemmas close little.
+    left_s : callable, optional
+        Returns the seconds that are left for cuts; those of the relaxation if it is not given.
     """
 
     def __init__(
@@ -152,7 +154,9 @@ class Rounds:
         lp: Relaxation,
         others: OtherLemmas = lambda *_: [],
         of_row: OfRow | None = None,
+        left_s: Callable[[], float] | None = None,
     ):
+        self.left_s = left_s or lp.left_s
         self.model, self.lp, self.others, self.of_row = model, lp, others, of_row
         self.made: list[Lemma] = []
         #: Of the relaxation, round after round.
@@ -184,7 +188,7 @@ class Rounds:
 
         Rounds that the time broke off are gone on with when it is called again.
         """
-        while not self.is_over and self.lp.left_s() > 0:
+        while not self.is_over and self.left_s() > 0:
             solved = self.lp.solve()
             if solved.x is None:  # the time is up, or there is nothing to cut off
                 self.is_over = solved.infeasible
@@ -196,7 +200,7 @@ class Rounds:
                 break
             found = self._found(solved.x, target)
             self._is_new = bool(found)
-            self.is_over = not found and self.lp.left_s() > 0
+            self.is_over = not found and self.left_s() > 0
             for lemma in found:
                 self.lp.add_row(lemma.row)
             self.made += found
@@ -233,15 +237,16 @@ class Rounds:
         basic.sort(key=lambda pair: -share[pair[1]])
         found: list[Deep] = []
         for k, j in basic[:TRIED]:
-            if self.lp.left_s() <= 0:
+            if self.left_s() <= 0:
                 break
             multipliers = self.lp.inverse_row(k)
+            self.lp.work.tableau(cuts.matrix.nnz)
             of_row = self.of_row and self.of_row(cuts, tableau, multipliers)
             found += [cut for cut in (cuts.cut(tableau, j, multipliers), of_row) if cut]
         found.sort(key=lambda cut: -cut[0])
         made: list[tuple[float, Lemma]] = []
         for cut in found:
-            if len(made) == A_ROUND or self.lp.left_s() <= 0:
+            if len(made) == A_ROUND or self.left_s() <= 0:
                 break
             lemma = cuts.proved(cut, x)
             if lemma is not None:

@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.proofs.lemmas.rounding import DEEP, NEAR, NOISE, Rounding, Slack, Sum, Variable
+from gadgetopt.proofs.lemmas.rounding import (
+    DEEP,
+    NEAR,
+    NOISE,
+    Point,
+    Rounding,
+    Slack,
+    Sum,
+    Variable,
+)
 from gadgetopt.proofs.lemmas.splits import Split, deepest_lemma
 from gadgetopt.proofs.tree_kernel import Box
+from gadgetopt.proofs.work import Work
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -49,6 +59,7 @@ class Side:
     terms: dict[int, float]
     side: float
     is_equation: bool
+    norm: float
 
 
 class MixedRounding:
@@ -59,10 +70,12 @@ class MixedRounding:
     model : Model
     left_s : callable
         Returns the seconds that are left.
+    work : Work, optional
+        Counts the sums that are rounded.
     """
 
-    def __init__(self, model: Model, left_s: Callable[[], float]):
-        self.model, self.left_s = model, left_s
+    def __init__(self, model: Model, left_s: Callable[[], float], work: Work | None = None):
+        self.model, self.left_s, self.work = model, left_s, work or Work()
         self.rounding = Rounding(model)
         self._own = [side for i, row in enumerate(model.rows) for side in _sides_of(i, row)]
         for side in self._own:
@@ -73,6 +86,14 @@ class MixedRounding:
         #: The model's sides and those of lemmas; by continuous column, those that hold it.
         self.sides: list[Side] = []
         self.holding: dict[int, list[int]] = {}
+        # At a point, the distances of continuous columns from their bounds.
+        self._far: dict[int, float] = {}
+        # The tableau whose rows were last rounded, and its optimum.
+        self._tableau: Tableau | None = None
+        self._optimum = self.rounding.at([])
+        # The sides of lemmas, of which there are more in every round.
+        self._of_lemmas: list[Side] = []
+        self._read_rows = len(model.rows)
 
     def _note_variable(self, side: Side) -> None:
         (x, a), (y, b) = side.terms.items()
@@ -91,16 +112,18 @@ class MixedRounding:
         ----------
         x : ndarray of float, shape (columns,)
         rows : sequence of Row
-            Rows of the model and the lemmas so far.
+            Rows of the model and the lemmas so far: those of the last call, and more.
         """
-        point = x.tolist()
-        self._read(rows, point)
+        point = self.rounding.at(x.tolist())
+        rounded = np.round(x, DIGITS).tolist()
+        self._read(rows, point.x)
+        self._far = {}
         cuts: list[tuple[float, Split]] = []
-        for k in self._in_order(point):
+        for k in self._in_order(point.x):
             if self.left_s() <= 0:
                 break
             side = self.sides[k]
-            at = [round(point[j], DIGITS) for j in side.terms]
+            at = [rounded[j] for j in side.terms]
             if self._idle.get((side.row, side.sign)) == at:
                 continue
             found = self._from(k, point)
@@ -112,7 +135,7 @@ class MixedRounding:
         box = Box(self.model, list(rows))
         made: list[Lemma] = []
         met = set[tuple[object, ...]]()
-        for deep, cut in cuts[: max(A_ROUND, int(A_ROUND_PART * len(point)))]:
+        for deep, cut in cuts[: max(A_ROUND, int(A_ROUND_PART * len(x)))]:
             key = (*cut.alpha.items(),)
             if key in met:
                 continue
@@ -126,8 +149,10 @@ class MixedRounding:
 
     def _read(self, rows: Sequence[Row], x: list[float]) -> None:
         """Take the model's sides, and those of the lemmas that hold a point."""
-        first = len(self.model.rows)
-        of_lemmas = (side for i in range(first, len(rows)) for side in _sides_of(i, rows[i]))
+        for i in range(self._read_rows, len(rows)):
+            self._of_lemmas += _sides_of(i, rows[i])
+        self._read_rows = max(self._read_rows, len(rows))
+        of_lemmas = self._of_lemmas if len(rows) > len(self.model.rows) else []
         self.sides = [*self._own, *(side for side in of_lemmas if _holds(side, x))]
         self.holding = {}
         for k, side in enumerate(self.sides):
@@ -150,11 +175,12 @@ class MixedRounding:
         terms = {int(j): float(along[j]) for j in np.flatnonzero(np.abs(along) > NOISE)}
         if len(terms) > cuts.widest:
             return None
-        point = tableau.x.tolist()
+        if self._tableau is not tableau:
+            self._tableau, self._optimum = tableau, self.rounding.at(tableau.x.tolist())
         best: Deep | None = None
         for sign in (1, -1):
             made = _tableau_sum(cuts, tableau, terms, multipliers, sign)
-            found = None if made is None else self.rounding.cut(made, point)
+            found = None if made is None else self.rounding.cut(made, self._optimum)
             if found is not None and (best is None or found[0] > best[0]):
                 best = found
         if best is None or len(best[1].alpha) > cuts.widest:
@@ -166,19 +192,20 @@ class MixedRounding:
         slack = [(_slack(side, x), k) for k, side in enumerate(self.sides)]
         return [k for _, k in sorted(slack)]
 
-    def _from(self, k: int, x: list[float]) -> tuple[float, Split] | None:
+    def _from(self, k: int, point: Point) -> tuple[float, Split] | None:
         """Return the deepest cut of the first sum that gives one, beginning with a side."""
         first = self.sides[k]
         terms, side, used = dict(first.terms), first.side, {k}
         weights = {first.row: float(first.sign)}
         whole = first.is_equation
         for _ in range(ROWS):
-            cut = self.rounding.cut(Sum(terms, side, weights), x)
+            self.work.sum(len(terms))
+            cut = self.rounding.cut(Sum(terms, side, weights), point)
             if cut is None and whole:
-                cut = self.rounding.cut(Sum(_negated(terms), -side, _negated(weights)), x)
+                cut = self.rounding.cut(Sum(_negated(terms), -side, _negated(weights)), point)
             if cut is not None:
                 return cut
-            found = self._next(terms, used, x)
+            found = self._next(terms, used, point.x)
             if found is None:
                 return None
             added, factor = found
@@ -188,8 +215,11 @@ class MixedRounding:
             side += factor * other.side
             weights[other.row] = weights.get(other.row, 0.0) + factor * other.sign
             for j, a in other.terms.items():
-                terms[j] = terms.get(j, 0.0) + factor * a
-            terms = {j: a for j, a in terms.items() if abs(a) > NOISE}
+                total = terms.get(j, 0.0) + factor * a
+                if abs(total) > NOISE:
+                    terms[j] = total
+                else:
+                    terms.pop(j, None)
         return None
 
     def _next(
@@ -199,7 +229,10 @@ class MixedRounding:
         far = []
         for j in terms:
             if j in self.holding:
-                distance = min(x[j] - self.rounding.lower[j], self._room(j, x))
+                distance = self._far.get(j)
+                if distance is None:
+                    distance = min(x[j] - self.rounding.lower[j], self._room(j, x))
+                    self._far[j] = distance
                 if distance > NEAR:
                     far.append((distance, j))
         for _, j in sorted(far, reverse=True):
@@ -248,17 +281,17 @@ def _negated(numbers: dict[int, float]) -> dict[int, float]:
 def _sides_of(i: int, row: Row) -> Iterator[Side]:
     columns, coefficients, low, high, unit = row
     terms = {j: a / unit for j, a in zip(columns, coefficients, strict=True) if a}
+    norm = math.sqrt(sum(a * a for a in terms.values()))
     if high is not None:
-        yield Side(i, 1, terms, high / unit, low == high)
+        yield Side(i, 1, terms, high / unit, low == high, norm)
     if low is not None and low != high:
-        yield Side(i, -1, {j: -a for j, a in terms.items()}, -low / unit, is_equation=False)
+        yield Side(i, -1, _negated(terms), -low / unit, is_equation=False, norm=norm)
 
 
 def _slack(side: Side, x: list[float]) -> float:
     """Return the distance of a point from a side; negative beyond it."""
-    norm = math.sqrt(sum(a * a for a in side.terms.values()))
-    rest = side.side - sum(a * x[j] for j, a in side.terms.items())
-    return rest / norm if norm else math.inf
+    rest = side.side - sum([a * x[j] for j, a in side.terms.items()])
+    return rest / side.norm if side.norm else math.inf
 
 
 def _holds(side: Side, x: list[float]) -> bool:

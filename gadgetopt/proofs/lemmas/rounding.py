@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -106,75 +106,140 @@ class Rounding:
         #: By continuous column: its variable bounds.
         self.variable: dict[int, list[Variable]] = {}
 
-    def cut(self, of: Sum, x: list[float]) -> tuple[float, Split] | None:
+    def at(self, x: list[float]) -> Point:
+        """Return a point that is to be cut off."""
+        return Point(self, x)
+
+    def cut(self, of: Sum, point: Point) -> tuple[float, Split] | None:
         """Return the depth of a sum's cut and the cut; None if it cuts nothing off."""
-        moved = self._without_continuous(of.terms, of.side, x)
+        if point.inside.isdisjoint(of.terms):  # most sums
+            return None
+        moved = self._without_continuous(of.terms, of.side, point)
         if moved is None:
             return None
-        whole, beta, distances = moved
-        columns, alpha, at, turned, beta = self._from_bounds(whole, beta, x)
-        if columns is None or not columns:
-            return None
-        pull = sum(d.gamma * d.value(x, self) for d in distances if d.gamma < 0)
-        widths = self._widths(columns)
+        whole, beta, distances, pull = moved
+        columns, ends = list(whole), list[End]()
+        for j, a in whole.items():
+            end = point.whole(j)
+            if end is None:
+                return None
+            ends.append(end)
+            beta -= a * end.bound
+        at = np.array([end.distance for end in ends])
+        widths = np.array([end.width for end in ends])
+        turned = np.array([end.at_upper for end in ends], dtype=bool)
+        alpha = np.array(
+            [-a if end.at_upper else a for a, end in zip(whole.values(), ends, strict=True)]
+        )
         scale = _best_scale(alpha, at, widths, beta, pull)
         if scale is None:
             return None
         alpha, turned, beta = _turned(alpha / scale, at, widths, turned, beta / scale, pull / scale)
         return _Cut(
             self, columns, alpha, turned, beta, distances, of.weights, of.slacks, scale
-        ).split(x)
+        ).split(point.x)
 
     def _without_continuous(
-        self, sum_terms: Mapping[int, float], side: float, x: list[float]
-    ) -> tuple[dict[int, float], float, list[Distance]] | None:
-        """Write continuous columns by distances; None if one has no bound."""
-        whole = {j: a for j, a in sum_terms.items() if self.model.integer[j] and abs(a) > NOISE}
-        distances = []
-        for j, c in sum_terms.items():
-            if self.model.integer[j] or abs(c) <= NOISE:
+        self, terms: Mapping[int, float], side: float, point: Point
+    ) -> tuple[dict[int, float], float, list[Distance], float] | None:
+        """Write continuous columns by distances; None if one has no bound.
+
+        It returns the terms of integer columns, the side, the distances, and what those of them
+        that a cut keeps add up to at the point.
+        """
+        integer = self.model.integer
+        whole = {j: a for j, a in terms.items() if integer[j] and abs(a) > NOISE}
+        distances, pull = [], 0.0
+        for j, c in terms.items():
+            if integer[j] or abs(c) <= NOISE:
                 continue
-            low, high = x[j] - self.lower[j], self.upper[j] - x[j]
-            near, bound = min(low, high), None
-            for variable in self.variable.get(j, []):
-                gap = variable.sign * (variable.factor * x[variable.y] + variable.constant - x[j])
-                if gap <= near + NOISE:
-                    near, bound = gap, variable
-            if bound is not None:
-                side -= c * bound.constant
-                whole[bound.y] = whole.get(bound.y, 0.0) + c * bound.factor
-                distances.append(Distance(j, -c * bound.sign, bound))
-            elif near == math.inf:
+            end = point.continuous(j)
+            if end is None:
                 return None
-            elif low <= high:
-                side -= c * self.lower[j]
-                distances.append(Distance(j, c, None))
-            else:
-                side -= c * self.upper[j]
-                distances.append(Distance(j, -c, None, at_upper=True))
-        return {j: a for j, a in whole.items() if abs(a) > NOISE}, side, distances
+            side -= c * end.bound
+            of = end.variable
+            if of is not None:
+                whole[of.y] = whole.get(of.y, 0.0) + c * of.factor
+            gamma = -c if end.at_upper else c
+            distances.append(Distance(j, gamma, of, end.at_upper))
+            if gamma < 0:
+                pull += gamma * end.distance
+        return {j: a for j, a in whole.items() if abs(a) > NOISE}, side, distances, pull
 
-    def _from_bounds(
-        self, whole: dict[int, float], beta: float, x: list[float]
-    ) -> tuple[list[int] | None, Floats, Floats, Bools, float]:
-        """Write integer columns by distances from nearer bounds; no columns if one has none."""
-        columns = list(whole)
-        alpha, at = np.empty(len(columns)), np.empty(len(columns))
-        turned = np.zeros(len(columns), dtype=bool)
-        for k, j in enumerate(columns):
-            low, high, a = self.lower[j], self.upper[j], whole[j]
-            if high - x[j] < x[j] - low:
-                turned[k], alpha[k], at[k] = True, -a, high - x[j]
-                beta -= a * high
-            elif low > -math.inf:
-                alpha[k], at[k] = a, x[j] - low
-                beta -= a * low
-            else:
-                return None, alpha, at, turned, beta
-        return columns, alpha, at, turned, beta
 
-    def _widths(self, columns: list[int]) -> Floats:
-        return np.array([self.upper[j] - self.lower[j] for j in columns])
+class End(NamedTuple):
+    """A bound of a column, which may be a variable's, and the distance of a point from it.
+
+    Attributes
+    ----------
+    bound : float
+        The constant of a variable bound.
+    width : float
+        The distance of the bounds of an integer column from each other.
+    """
+
+    bound: float
+    at_upper: bool
+    distance: float
+    width: float = math.inf
+    variable: Variable | None = None
+
+
+class Point:
+    """A point, and the nearest bounds of its columns, each found when it is first asked for."""
+
+    def __init__(self, bounds: Rounding, x: list[float]):
+        self.x = x
+        self._bounds = bounds
+        self._ends: dict[int, End | None] = {}
+        #: The integer columns that are at no bound, and the continuous ones at whose bound such a
+        #: one is: a sum of others gives no cut.
+        self.inside: set[int] = self._inside()
+
+    def _inside(self) -> set[int]:
+        x, bounds = self.x, self._bounds
+        found = {
+            j
+            for j, at in enumerate(x)
+            if bounds.model.integer[j] and bounds.lower[j] + NEAR < at < bounds.upper[j] - NEAR
+        }
+        for j in bounds.variable if x else ():
+            end = self.continuous(j)
+            if end is not None and end.variable is not None and end.variable.y in found:
+                found.add(j)
+        return found
+
+    def whole(self, j: int) -> End | None:
+        """Return the nearer bound of an integer column; None if it has none."""
+        if j not in self._ends:
+            low, high, x = self._bounds.lower[j], self._bounds.upper[j], self.x[j]
+            end = (
+                End(high, True, high - x, high - low)
+                if high - x < x - low
+                else End(low, False, x - low, high - low)
+            )
+            self._ends[j] = end if math.isfinite(end.bound) else None
+        return self._ends[j]
+
+    def continuous(self, j: int) -> End | None:
+        """Return the nearest bound of a continuous column; None if it has none."""
+        if j not in self._ends:
+            self._ends[j] = self._nearest(j)
+        return self._ends[j]
+
+    def _nearest(self, j: int) -> End | None:
+        x, low, high = self.x, self._bounds.lower[j], self._bounds.upper[j]
+        end = (
+            End(low, False, x[j] - low)
+            if x[j] - low <= high - x[j]
+            else End(high, True, high - x[j])
+        )
+        near, best = end.distance, end if math.isfinite(end.bound) else None
+        for variable in self._bounds.variable.get(j, []):
+            gap = variable.sign * (variable.factor * x[variable.y] + variable.constant - x[j])
+            if gap <= near + NOISE:
+                near, best = gap, End(variable.constant, variable.sign > 0, gap, variable=variable)
+        return best
 
 
 @dataclass(frozen=True)
@@ -185,15 +250,6 @@ class Distance:
     gamma: float
     bound: Variable | None
     at_upper: bool = False
-
-    def value(self, x: list[float], bounds: Rounding) -> float:
-        """Return the distance at a point."""
-        j, at = self.column, x[self.column]
-        if self.bound is not None:
-            return self.bound.sign * (
-                self.bound.factor * x[self.bound.y] + self.bound.constant - at
-            )
-        return bounds.upper[j] - at if self.at_upper else at - bounds.lower[j]
 
 
 @dataclass(frozen=True)
@@ -305,15 +361,28 @@ def _best_scale(
     alpha: Floats, at: Floats, widths: Floats, beta: float, pull: float
 ) -> float | None:
     """Return the scale of the most violated cut; None if none is violated."""
-
-    def violated(scale: float) -> float:
-        return _violation(alpha / scale, at, beta / scale, pull / scale)
-
     inside = (at > NEAR) & (at < widths - NEAR)
-    scales = sorted(set(np.abs(alpha[inside]).tolist()))[:SCALES]
-    best = max(((violated(s), s) for s in scales), default=(0.0, 1.0))
-    if best[0] > DEEP:
-        best = max(best, *((violated(best[1] / d), best[1] / d) for d in DIVISORS))
-    else:
-        best = max(((violated(s / d), s / d) for s in scales for d in DIVISORS), default=best)
+    plain = sorted(set(np.abs(alpha[inside]).tolist()))[:SCALES]
+    if not plain:
+        return None
+    away = at != 0.0
+    scales = [s / d for d in (1, *DIVISORS) for s in plain]
+    violated = _violations(alpha[away], at[away], beta, pull, np.array(scales)).tolist()
+    found = list(zip(violated, scales, strict=True))
+    best, n = max(found[: len(plain)]), len(plain)
+    best = max(found[plain.index(best[1]) :: n] if best[0] > DEEP else found[n:])
     return best[1] if best[0] > DEEP else None
+
+
+def _violations(alpha: Floats, at: Floats, beta: float, pull: float, scales: Floats) -> Floats:
+    """Return by how much the cuts of some scales are violated; see `_violation`."""
+    beta_of = beta / scales
+    floors = np.floor(beta_of)
+    f = beta_of - floors
+    is_cut = (f > FRACTION) & (f < 1 - FRACTION)
+    f = np.where(is_cut, f, 0.0)[:, None]
+    scaled = alpha / scales[:, None]
+    pieces = np.floor(scaled + NOISE)
+    rounded = (pieces + np.maximum(0.0, scaled - pieces - f) / (1 - f)) @ at
+    out: Floats = np.where(is_cut, rounded + pull / scales / (1 - f[:, 0]) - floors, 0.0)
+    return out
