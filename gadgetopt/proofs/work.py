@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Seconds of a solve of a relaxation, of an iteration in it, and of each entry of it there, as
-#: measured on models of MIPLIB 3.
+#: Seconds of a solve of a relaxation, of an iteration in it, and of each entry of it there.
+#: Tuned: `benchmarks/any_model.py`.
 SOLVE_S, ITERATION_S, ENTRY_S = 300e-6, 30e-6, 10e-9
 #: The same of a node of a tree and each entry of its rows, of a sum of rows that is rounded and
 #: each term of it, and of a row of the tableau and each entry of the rows.
+#: Tuned: `benchmarks/any_model.py`.
 NODE_S, NODE_ENTRY_S = 300e-6, 100e-9
 SUM_S, TERM_S = 20e-6, 4e-6
 TABLEAU_S, TABLEAU_ENTRY_S = 200e-6, 100e-9

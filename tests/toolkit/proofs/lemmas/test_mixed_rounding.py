@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 from random import Random
 
 import numpy as np
@@ -14,7 +15,9 @@ from gadgetopt.proofs.named_form import standard_form
 from gadgetopt.proofs.reading.draft import NamedModel
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import proved
-from gadgetopt.proofs.tree_producer import TreeProof
+from gadgetopt.proofs.tree_producer import TreeProof, tree_proof
+from gadgetopt.solvers.highs import solve_form
+from gadgetopt.system.result import Limits
 
 from .. import small_models
 
@@ -176,3 +179,18 @@ def test_a_tree_that_is_content_with_less_proves_that_and_says_how_much_is_done(
     assert 9.1 < tree.need < need
     assert tree.run()
     assert tree.done == 1
+
+
+def test_a_proof_is_the_same_however_fast_the_clock_is():
+    model = lot_sizing([2, 5, 9, 9, 5, 7, 3, 8, 6, 4], 9, 13, [3, 3, 5, 4, 2, 5, 3, 4, 2, 6])
+    form = form_of(model)
+    best = solve_form(form, Limits(time_s=60.0)).objective
+    assert best is not None
+
+    def proof(tick_s):
+        asked = count()
+        return tree_proof(form, model, model.least(round(best)), lambda: 1e4 - next(asked) * tick_s)
+
+    texts = [proof(tick_s) for tick_s in (0.0, 1e-3, 0.1)]
+    assert model.bound(proved(model, texts[0].lines)) >= round(best) - 1e-6
+    assert texts[0].lines == texts[1].lines == texts[2].lines
