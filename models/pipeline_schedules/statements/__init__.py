@@ -1,0 +1,1 @@
+"""Statements of the papers, read in public sources without their text, checked (`checks`)."""
