@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 #: Columns, coefficients, lower and upper side or None, and the denominator of all of them.
 Row = tuple[Sequence[int], Sequence[int], int | None, int | None, int]
-#: Limits that no honest proof comes near: binary digits of duals, splits on a path, digits of other
-#: denominators, and entries of rows added up, each counted once for every thousand binary digits.
-#: By definition.
+#: Limits far beyond any honest proof: binary digits of duals, splits on a path, digits of other
+#: divisors, and entries of rows added up, once for every thousand binary digits. By definition.
 MOST_BINARY_DIGITS, DEEPEST, MOST_BITS, MOST_STEPS = 400, 200_000, 200_000, 3 * 10**9
 
 
