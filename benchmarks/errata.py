@@ -8,6 +8,7 @@ Run `python benchmarks/errata.py` to write them, `--print` to print them instead
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from gadgetopt.trust.statements import chosen
 PAGE = Path(__file__).parents[1] / "docs" / "errata.md"
 BEGIN, END = "<!-- entries -->", "<!-- /entries -->"
 WIDTH = 138
+#: First words of sentences that are symbols and take no capital.
+SYMBOLS = {"phi", "rho", "xi", "zeta", "eta", "delta", "alpha", "beta", "sigma", "theta", "mu"}
 
 #: How sure a refutation is, by its grade.
 SURE = {
@@ -86,10 +89,11 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
             sure = sure.replace("by a counterexample", "by arithmetic")
             sure += "" if "arithmetic" in sure else ", by arithmetic"
         repair = f"{row['repair']}. Why: {row['proof']}."
-        yield f"### {row['name']}\n\n{_cell(row['source'])}: *{sure}*.\n"
+        names = {method.name for method in system.methods}
+        yield f"### {row['name']}\n\n{_cell(row['source'], names)}: *{sure}*.\n"
         yield "| | |\n|---|---|"
         yield from (
-            f"| **{head}** | {_cell(text)} |"
+            f"| **{head}** | {_cell(text, names)} |"
             for head, text in (
                 ("Says", f"{row['statement']}."),
                 ("Counterexample", f"{row['shown']}."),
@@ -101,9 +105,17 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
         yield ""
 
 
-def _cell(text: str) -> str:
-    """Return a sentence as a table's cell has it."""
-    return (text[0].upper() + text[1:] if text[:2].islower() else text).replace("|", "\\|")
+def _cell(text: str, methods: set[str]) -> str:
+    """Return a sentence as a table's cell has it: methods as code, a capital before a word."""
+    called = r"(?<![\w`])([a-z]\w*(?:[:@][\w=.]+)*)(?= (?:has|finds) |: error)"
+
+    def as_code(match: re.Match[str]) -> str:
+        return f"`{match[1]}`" if re.split("[:@]", match[1])[0] in methods else match[1]
+
+    text = re.sub(called, as_code, text).replace("|", "\\|")
+    first = re.match(r"[a-z]+(?=[ ,-]|$)", text)
+    word = first is not None and first[0] not in SYMBOLS and (len(first[0]) > 1 or first[0] == "a")
+    return text[0].upper() + text[1:] if word else text
 
 
 if __name__ == "__main__":

@@ -84,7 +84,8 @@ def lemma_4(document: Document) -> Finding:
     sides = itertools.product((0, 1), repeat=len(lengths))
     of_one = [sum(itertools.compress(lengths, side)) for side in sides]
     best = min(max(load, sum(lengths) - load) for load in of_one)
-    shown = f"jobs of {lengths} slots on 2 GPUs: least loaded first {max(loads)}, best {best}"
+    sizes = ", ".join(map(str, lengths))
+    shown = f"jobs of {sizes} slots on 2 GPUs: least loaded first {max(loads)}, best {best}"
     return Finding(max(loads) == best, shown)
 
 

@@ -55,8 +55,8 @@ def figure_5() -> Finding:
     """The jobs that the thresholds 8 and 10 tell apart."""
     between = [size for size in JOB_GPUS if 8 < size <= 10]
     shown = (
-        f"sizes {list(JOB_GPUS)}: {len(between)} between the thresholds, so the runs are equal; "
-        f"plotted {FIGURE_5[8]} and {FIGURE_5[10]}"
+        f"of the sizes {', '.join(map(str, JOB_GPUS))} {len(between) or 'none'} lies between the "
+        f"thresholds, so the runs are equal; plotted {FIGURE_5[8]} and {FIGURE_5[10]}"
     )
     return Finding(bool(between) or FIGURE_5[8] == FIGURE_5[10], shown)
 
@@ -88,7 +88,8 @@ def least_completion() -> Finding:
     """Execution times by the other ranges, and the least completion time."""
     by_ranges = [int(f * t) for f, t in zip(ITERATIONS, ITERATION_SLOTS, strict=True)]
     shown = (
-        f"execution times {list(EXECUTION_SLOTS)}, by iterations and their times {by_ranges}; the "
-        f"first completion is after {LEAST_COMPLETION} slots"
+        f"execution times {EXECUTION_SLOTS[0]} to {EXECUTION_SLOTS[1]} slots, by iterations and "
+        f"their times {by_ranges[0]} to {by_ranges[1]}; the first completion is after "
+        f"{LEAST_COMPLETION} slots"
     )
     return Finding(min(EXECUTION_SLOTS) <= LEAST_COMPLETION, shown)

@@ -39,8 +39,9 @@ def commits_stay_close(document: Document) -> Finding:
         for catch_up in (True, False)
     )
     within = largest_rate_in_reach(document.data)
+    aimed, free = (", ".join(map(str, each)) for each in (with_target, without))
     shown = (
-        f"rate {RATE}, in reach {within}: largest difference in each quarter {with_target} with "
-        f"the target, {without} without"
+        f"rate {RATE}, in reach {within}: largest difference in the four quarters {aimed} with the "
+        f"target, {free} without"
     )
     return Finding(with_target[-1] <= with_target[0], shown)
