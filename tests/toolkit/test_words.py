@@ -39,7 +39,7 @@ def replaced():
 
 REPLACED = replaced()
 WRONG = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(map(re.escape, REPLACED))})s?(?![\w=-])", re.IGNORECASE
+    rf"(?<![\w-])(?:{'|'.join(map(re.escape, REPLACED))})s?(?![\w=\[-])", re.IGNORECASE
 )
 
 

@@ -159,8 +159,8 @@ def algorithm_3_line_12(document: Document) -> Finding:
         None,
     )
     best = objective(document, "cg_core")
-    jobs = " and ".join(map(str, misfit or ()))
-    shown = f"jobs {jobs} do not fit together: 'infeasible'; the optimum is {best:.6g}"
+    named = " and ".join(map(str, misfit or ()))
+    shown = f"jobs {named} do not fit together: 'infeasible'; the optimum is {best:.6g}"
     return Finding(misfit is None, shown)
 
 

@@ -199,7 +199,7 @@ def test_the_command_draws_a_sweep_from_its_store(cli, tmp_path):
     same = gadgetopt.plot(store, x="param_jobs", methods=["first_fit"])
     assert json.loads(same.to_json())["data"] == drawn["data"]
     assert gadgetopt.plot(gadgetopt.ratios(store), x="param_jobs").data == same.data
-    with pytest.raises(InputError, match="expected a comparison or a store"):
+    with pytest.raises(InputError, match="so it needs a comparison or a store"):
         gadgetopt.plot(gadgetopt.read(next(tmp_path.glob("sjf*.json"))), x="param_jobs")
     code, _, err = cli("plot", store, "--picture", "gantt", "--out", out)
     assert (code, err) == (
