@@ -131,7 +131,8 @@ def by_own_names(system: Problem, fields: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in fields.items():
         own = names.get(key, key)
         if own in out:
-            raise InputError(f"{system.name}: {own} is given twice, also as {key}")
+            both = " and ".join(name for name in fields if names.get(name, name) == own)
+            raise InputError(f"{system.name}: {both}: are one field, expected one of them")
         out[own] = value
     return out
 

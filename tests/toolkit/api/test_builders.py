@@ -169,5 +169,5 @@ def test_a_file_has_to_say_what_an_instance_of_one_s_own_may_leave_out(tmp_path,
 
 
 def test_servers_are_a_name_for_their_gpus_once():
-    with pytest.raises(InputError, match="sjf_bco: server_gpus is given twice, also as "):
+    with pytest.raises(InputError, match="sjf_bco: servers and server_gpus: are one field"):
         gadgetopt.instance("sjf_bco", servers=[1], server_gpus=[2])
