@@ -439,8 +439,8 @@ def test_mistakes_about_certificates_and_pictures_have_their_line(arguments, lin
         ),
         (
             ("solve", "x.json", "--tries", "3"),
-            "No such option: --tries (Possible options: --threads); a method's parameter is given "
-            "with its name, --method METHOD:tries=VALUE",
+            "No such option: --tries (Possible options: --target, --threads); a method's parameter "
+            "is given with its name, --method METHOD:tries=VALUE",
         ),
         (
             ("compare", "x.json", "--time-limi", "3"),
