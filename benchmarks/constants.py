@@ -247,15 +247,23 @@ def cell(store: Store, constant: Constant, factor: str, which: Run, timed: bool)
     return "; ".join(changes(store.usual[which], made, timed=timed)) or "no effect"
 
 
+def unread(store: Store, systems: Iterable[str]) -> str:
+    """Return what is said of a constant that no run of some systems has read so far."""
+    said = ("not read on these instances", "not read by default methods", NOT_YET)
+    for part in (True, False):
+        runs = [Run(x, method) for x in systems for method in methods_of(x, default=part)]
+        if not all(which in store.usual for which in runs):
+            return said[2 if part else 1]
+    return said[0]
+
+
 def rows(store: Store, constants: Iterable[Constant], reading: Reading) -> Iterator[list[str]]:
     """Yield the rows of a table."""
-    done = {which.system for which in store.usual}
     for constant in constants:
         which, held = store.run_of(constant.key), constant.key in reading.loops
         start = [f"`{constant.file.rpartition('/')[2]}` `{constant.name}`", f"`{constant.text}`"]
         if which is None:
-            readers = set(systems_of(place_of(constant)))
-            yield [*start, "not read on these instances" if readers <= done else NOT_YET, "", ""]
+            yield [*start, unread(store, systems_of(place_of(constant))), "", ""]
             continue
         cells = [cell(store, constant, factor, which, not held) for factor in FACTORS]
         if held:
