@@ -17,7 +17,14 @@ NOT_PLAIN = {
     *("statements",),
 }
 #: The problems whose paper prints no algorithm, or none that `algorithms` has.
-WITHOUT = {"adversarial_online_sequence", "bgl_resources", "knapsack", "marl_queueing", "mip"}
+WITHOUT = {
+    "adversarial_online_sequence",
+    "bgl_resources",
+    "knapsack",
+    "marl_queueing",
+    "mip",
+    "pipeline_schedules",
+}
 
 
 def name_of(path: Path) -> str:
