@@ -49,10 +49,9 @@ def quickstart(system: str) -> PagePicture:
     return PagePicture(lambda _: Path(str(library() / "quickstart" / f"{system}.json")))
 
 
-def paper(system: str, picture: str) -> PagePicture:
-    return PagePicture(
-        lambda folder: write_series(Series(system=system, preset="paper"), folder)[0], picture
-    )
+def paper(system: str, picture: str, **options: Any) -> PagePicture:
+    series = Series(system=system, preset="paper", options=options)
+    return PagePicture(lambda folder: write_series(series, folder)[0], picture)
 
 
 def vgg16(profile: Path | None) -> PagePicture:
@@ -73,6 +72,9 @@ def pictures(profile: Path | None) -> dict[str, PagePicture]:
         **{f"{system}_quickstart": quickstart(system) for system in problem_names()},
         "bgl_cache_capacity": paper("bgl_cache", "misses_by_capacity"),
         "oneflow_sbp_phases": paper("oneflow_sbp", "phases"),
+        "pipeline_schedules_frontier": paper(
+            "pipeline_schedules", "frontier", devices=4, microbatches=12, objective="period"
+        ),
         "spp_vgg16": vgg16(profile),
     }
 
