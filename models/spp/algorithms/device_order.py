@@ -35,10 +35,9 @@ def rdo(bandwidth_bytes_per_s: Floats) -> tuple[int, ...]:
     Notes
     -----
     Stoer and Wagner's algorithm at every level, O(V^3) in all where bounds spare its phases, else
-    O(V^4). How the two orders are joined, and
-    ties, are ours (reconstructed). A minimum cut may take a single GPU off a machine instead of a
-    whole machine; its neighbours then become cheaper to cut and follow, so machines still stay
-    together, but that rests on ties.
+    O(V^4). How the two orders are joined, and ties, are ours (reconstructed). A minimum cut may
+    take a single GPU off a machine instead of a whole machine; its neighbours then become cheaper
+    to cut and follow, so machines still stay together, but that rests on ties.
 
     References
     ----------
