@@ -23,6 +23,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gadgetopt.numbers import compiled
 from gadgetopt.numbers.compiling import listening
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.generation import Series, documents_of
@@ -87,6 +88,7 @@ def compiled_here(name: str) -> None:
         elif event != "compiling":
             spent_s[0] += time.process_time() - began_s[0]
 
+    compiled.READ_S = compiled.COMPILE_S = 0.0  # also where little is asked of them
     with listening(at_numba):
         for instance in (document, next(documents_of(Series(system=name, preset="paper")))):
             for method in instance.problem.default_methods:
@@ -98,13 +100,10 @@ def signatures() -> dict[str, int]:
     """Return the number of types of arguments for which each loop was compiled here."""
     if "numba" not in sys.modules:
         return {}
-    from numba.core.dispatcher import Dispatcher
-
-    found: dict[str, int] = {}
-    for module in [m for n, m in sys.modules.items() if n.startswith("gadgetopt")]:
-        for value in vars(module).values():
-            if isinstance(value, Dispatcher) and value.__module__ == module.__name__:
-                found[f"{module.__name__}.{value.__name__}"] = len(value.signatures)
+    found = {
+        f"{loop.__module__}.{loop.plain.__qualname__}": loop.signatures
+        for loop in compiled.all_loops()
+    }
     return {name: count for name, count in found.items() if count}
 
 

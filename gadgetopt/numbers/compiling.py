@@ -102,9 +102,7 @@ def follow_numba() -> None:
             if event.kind == _COMPILE:
                 _begin_compiling()
             elif not global_compiler_lock.is_locked():
-                _here.since, _here.compiling = time.perf_counter(), False
-                _here.at_work = True
-                tell("reading")
+                _begin(time.perf_counter())
 
         def on_end(self, event: Any) -> None:
             if event.kind == _LOCK and not global_compiler_lock.is_locked():
@@ -113,6 +111,28 @@ def follow_numba() -> None:
     reports = Reports()
     event.register(_LOCK, reports)
     event.register(_COMPILE, reports)
+
+
+@contextmanager
+def preparing(since_s: float) -> Iterator[None]:
+    """Count the seconds from a moment to the end of the block as such: what loops need is got.
+
+    Parameters
+    ----------
+    since_s : float
+        By `time.perf_counter`, perhaps before the block.
+    """
+    _begin(since_s)
+    try:
+        yield
+    finally:
+        _end()
+
+
+def _begin(since_s: float) -> None:
+    _here.since, _here.compiling = since_s, False
+    _here.at_work = True
+    tell("reading")
 
 
 def _begin_compiling() -> None:

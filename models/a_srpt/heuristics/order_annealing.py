@@ -21,6 +21,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import put
 from gadgetopt.search.clock import Clock
 
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
@@ -184,7 +185,7 @@ def _anneal(
             b = a - NEAR + int(draws[step, 2] * (2 * NEAR + 1))
         if b < 0 or b >= n or a == b:
             continue
-        changed[:] = order
+        put(changed, order)
         if kind < FAR / 2 or kind >= (1 + FAR) / 2:
             toward = 1 if a < b else -1
             for k in range(a, b, toward):
@@ -195,10 +196,10 @@ def _anneal(
         new = _decode(jobs, changed, starts, servers)
         if new <= value or draws[step, 3] < math.exp((value - new) / temperatures[step]):
             value = new
-            order[:] = changed
+            put(order, changed)
             if value < least:
                 least = value
-                best[:] = order
+                put(best, order)
     return value, least
 
 

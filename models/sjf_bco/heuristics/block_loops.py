@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import put
 
 from .blocks import (
     NEVER,
@@ -80,12 +82,12 @@ def anneal(
     least, best, best_mate = energy, first.copy(), mate.copy()
     mine = np.empty(jobs, np.int64)
     others = np.empty(jobs, np.int64)
-    temperature = hot * np.exp(cooling * begin)
+    temperature = hot * math.exp(cooling * begin)
     for move in range(begin, end):
         if energy == 0:
             break
         if move & 1023 == 0:
-            temperature = hot * np.exp(cooling * move)
+            temperature = hot * math.exp(cooling * move)
         state = (state * FACTOR + STEP) & MASK
         kind = state / 281474976710656.0
         state = (state * FACTOR + STEP) & MASK
@@ -106,7 +108,7 @@ def anneal(
             cost += _add(load, mate, b, g, there, target, charge)
             if cost > 0:
                 state = (state * FACTOR + STEP) & MASK
-                chance = np.exp(-cost / (temperature * scale[k]))
+                chance = math.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
                     load[a : a + g] += here
                     load[b : b + g] -= there
@@ -137,7 +139,7 @@ def anneal(
             cost += _add(load, mate, b, g, at_b, target, charge)
             if cost > 0:
                 state = (state * FACTOR + STEP) & MASK
-                chance = np.exp(-cost / (temperature * scale[k]))
+                chance = math.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
                     load[a : a + g] -= at_a
                     load[b : b + g] -= at_b
@@ -164,7 +166,7 @@ def anneal(
             cost -= _over(x, target, charge) + _over(y, target, charge)
             if cost > 0:
                 state = (state * FACTOR + STEP) & MASK
-                if state / 281474976710656.0 >= np.exp(-cost / temperature):
+                if state / 281474976710656.0 >= math.exp(-cost / temperature):
                     continue
             mate[p], mate[q], mate[p2], mate[q2] = q2, p2, q, p
             energy += cost
@@ -200,7 +202,7 @@ def anneal(
             accepted = cost < NEVER // 2
             if accepted and cost > 0:
                 state = (state * FACTOR + STEP) & MASK
-                chance = np.exp(-cost / (temperature * scale[k]))
+                chance = math.exp(-cost / (temperature * scale[k]))
                 accepted = state / 281474976710656.0 < chance
             for q in range(n):
                 h = mine[q]
@@ -229,8 +231,8 @@ def anneal(
             energy += cost
         if energy < least:
             least = energy
-            best[:] = first
-            best_mate[:] = mate
+            put(best, first)
+            put(best_mate, mate)
     return best, best_mate, least, state
 
 

@@ -10,12 +10,14 @@ and two jobs get other placements. (reconstructed)
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import put
 
 #: Rows of a state: the order of jobs, the placement of each job, its delay in slots. By definition.
 ORDER, CHOICE, DELAY = 0, 1, 2
@@ -49,9 +51,9 @@ def starts(data: Data, state: Ints, jobs: Ints, servers: Ints) -> tuple[int, int
     start, left, runs, rate = jobs[0], jobs[1], jobs[2], jobs[3]
     free, spread = servers[0], servers[1]
     count, last = len(data.work), len(data.capacity)
-    left[:] = data.work
+    put(left, data.work)
     runs[:] = 0
-    free[:] = data.capacity
+    put(free, data.capacity)
     spread[:] = 0
     time = next_job = before = running = cost = 0
     while next_job < count or running > 0:
@@ -135,6 +137,12 @@ def moved(data: Data, state: Ints, seed: int, delays: bool) -> int:
 
 
 @compiled
+def _put_state(target: Ints, source: Ints) -> None:
+    for row in range(len(source)):
+        put(target[row], source[row])
+
+
+@compiled
 def anneal(
     data: Data,
     state: Ints,
@@ -155,22 +163,22 @@ def anneal(
     shortest, cost = starts(data, state, jobs, servers)
     least = cost
     best, trial = state.copy(), state.copy()
-    temperature = hot * np.exp(cooling * begin)
+    temperature = hot * math.exp(cooling * begin)
     for move in range(begin, end):
         if shortest <= enough:
             break
         if move & 255 == 0:
-            temperature = hot * np.exp(cooling * move)
-        trial[:] = state
+            temperature = hot * math.exp(cooling * move)
+        _put_state(trial, state)
         seed = moved(data, trial, seed, delays)
         makespan, new = starts(data, trial, jobs, servers)
         if new > cost:
             seed = (seed * _FACTOR + _STEP) & _MASK
-            if seed / 281474976710656.0 >= np.exp((cost - new) / temperature):
+            if seed / 281474976710656.0 >= math.exp((cost - new) / temperature):
                 continue
         cost = new
-        state[:] = trial
+        _put_state(state, trial)
         if makespan < shortest or (makespan == shortest and cost < least):
             shortest, least = makespan, cost
-            best[:] = state
+            _put_state(best, state)
     return best, shortest, seed

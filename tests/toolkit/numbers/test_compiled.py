@@ -42,7 +42,7 @@ def test_a_loop_is_compiled_once_for_all_constants() -> None:
     add_constants(values)
     assert values.tolist() == [1, -1, 2]
     # None where its caller was read from the cache.
-    assert len(add.signatures) <= 1  # type: ignore[attr-defined]
+    assert add.signatures <= 1
 
 
 def test_the_note_tells_of_loops_that_are_not_compiled() -> None:

@@ -35,7 +35,7 @@ def alarm_before():
 def modules(tmp_path, monkeypatch):
     """Return a folder from which modules are imported, which are forgotten with the test."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("gadgetopt.search.alarm.AGAIN_S", 0.05)
+    monkeypatch.setattr("gadgetopt.numbers.alarm.AGAIN_S", 0.05)
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -82,7 +82,7 @@ def waits_for_a_deaf_solver(instance, limits, rng):
 
 
 def test_a_solver_that_does_not_heed_its_limit_is_left_behind(monkeypatch):
-    monkeypatch.setattr("gadgetopt.search.alarm.AGAIN_S", 0.1)
+    monkeypatch.setattr("gadgetopt.numbers.alarm.AGAIN_S", 0.1)
     made, result = ended(waits_for_a_deaf_solver)
     assert made.overstayed
     assert (result.status, result.limit_hit) == (Status.FEASIBLE, "time_s")

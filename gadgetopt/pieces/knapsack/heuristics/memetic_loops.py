@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import least_place, put
 
 Packings = npt.NDArray[np.int8]
 #: profit, weight, key, capacity, order, core
@@ -97,7 +98,7 @@ def _cross(
         other = ((state >> 16) * size) >> 32
         parents = (parents[1], other if profits[other] > profits[one] else one)
     mother, father = parents
-    load[:] = loads[mother]
+    put(load, loads[mother])
     for j in range(n):
         bit = packings[mother, j]
         if bit != packings[father, j]:
@@ -127,6 +128,14 @@ def _profit_and_key(packing: Packings, items: Items) -> tuple[float, int]:
             total += profit[j]
             key ^= keys[j]
     return total, key
+
+
+@compiled
+def _holds(keys: Ints, key: int) -> bool:
+    found = False
+    for k in range(len(keys)):
+        found = found or keys[k] == key
+    return found
 
 
 @compiled
@@ -183,7 +192,9 @@ def breed(
     packings, loads, profits, keys = population
     child = np.zeros(packings.shape[1], dtype=np.int8)
     load = np.zeros(loads.shape[1])
-    worst, best = np.argmin(profits), float(profits.max())
+    worst, best = least_place(profits), profits[0]
+    for profit in profits:
+        best = max(best, profit)
     born = 0
     while born < children and since < patience:
         born += 1
@@ -195,12 +206,12 @@ def breed(
             continue
         _exchange(child, load, items)
         total, key = _profit_and_key(child, items)
-        if total <= profits[worst] or (keys == key).any():
+        if total <= profits[worst] or _holds(keys, key):
             continue
-        packings[worst] = child
-        loads[worst] = load
+        put(packings[worst], child)
+        put(loads[worst], load)
         profits[worst], keys[worst] = total, key
         if total > best:
             best, since = total, 0
-        worst = np.argmin(profits)
+        worst = least_place(profits)
     return state, born, since

@@ -191,7 +191,7 @@ def _earliest(
             return None
         return _Starts(*heads.tolist())
     rows = [[[0] * shop.num_microbatches for _ in shared] for _ in range(2)]
-    plain = getattr(earliest, "py_func", earliest)
+    plain = earliest.plain
     done = plain(fwd, bwd, released, shared, corridor.few, corridor.most, *rows)
     return _Starts(*rows) if done else None
 

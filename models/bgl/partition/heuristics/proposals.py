@@ -7,10 +7,13 @@ weight do not take part: they fill what is left.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import put
 from gadgetopt.search.clock import Clock
 
 from ..subproblems.balance import balanced
@@ -118,7 +121,7 @@ def _propose(
         if trained[v]:
             over += int(train_load[to] >= caps[1]) - int(train_load[own] > caps[1])
         cost = change + charge * over
-        if cost > 0 and drawn[r, 2] >= np.exp(-cost / temperature):
+        if cost > 0 and drawn[r, 2] >= math.exp(-cost / temperature):
             continue
         part[v] = to
         load[own] -= 1
@@ -130,4 +133,4 @@ def _propose(
         state[2] += over
         if state[2] == 0 and state[0] < state[1]:
             state[1] = state[0]
-            best[:] = part
+            put(best, part)

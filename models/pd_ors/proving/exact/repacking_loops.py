@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import rising
 
 from .repacking_moves import (
     NEVER,
@@ -63,7 +66,7 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
         for i in range(jobs):
             state.workers[t, h, i] = state.servers[t, h, i] = 0
     done = True
-    by_size = np.argsort(-size)
+    by_size = rising(-size)
     for k in range(jobs):
         i = int(by_size[k])
         if size[i] > 0 and not put_inside(data, state, i, t, state.run[i, t]):
@@ -139,7 +142,6 @@ def _ruined(data: Data, state: State, most: int, u: Floats) -> Ints:
         if data.last[j] >= 0:
             first = data.first[j]
             last = min(data.last[j], first + 1 + int(u[2] * LONGEST_WINDOW))
-    chosen = np.zeros(jobs, dtype=np.int64)
     key = np.full(jobs, 2.0)
     number = 0
     for i in range(jobs):
@@ -151,9 +153,8 @@ def _ruined(data: Data, state: State, most: int, u: Floats) -> Ints:
                 number += 1
                 break
     if number == 0:
-        return chosen[:0]
-    chosen[:] = np.argsort(key)
-    return chosen[: 1 + int(u[3] * min(most, number))]
+        return np.zeros(0, dtype=np.int64)
+    return rising(key)[: 1 + int(u[3] * min(most, number))]
 
 
 @compiled
@@ -204,18 +205,18 @@ def ruin_and_recreate(
                 repack(data, trial, spare, t)
         row = int(2 * u[4])
         for i in range(jobs):
-            key[i] = -data.worth[row, i] * np.exp(ORDER_NOISE * z[i])
-        order = np.argsort(key)
+            key[i] = -data.worth[row, i] * math.exp(ORDER_NOISE * z[i])
+        order = rising(key)
         scale = LEAST_SCALE + (GREATEST_SCALE - LEAST_SCALE) * u[5]
         for t in range(slots):
-            price[t] = data.price[t] * (scale * np.exp(PRICE_NOISE * z[jobs + t]))
+            price[t] = data.price[t] * (scale * math.exp(PRICE_NOISE * z[jobs + t]))
         scratch.hopeless[:] = False
         for least in (0.0, NEVER):
             for i in order:
                 if trial.completion[i] < 0 and data.last[i] >= 0 and not scratch.hopeless[i]:
                     place(data, trial, int(i), price, least, scratch)
         value = value_of(data, trial)
-        if value >= now or u[6] < np.exp((value - now) / (heat[k] * max(record, TINY))):
+        if value >= now or u[6] < math.exp((value - now) / (heat[k] * max(record, TINY))):
             now = value
             copy_into(current, trial)
             if value > record * (1 + IMPROVEMENT):

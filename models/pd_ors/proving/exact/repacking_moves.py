@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import rising
 
 from .repacking_state import (
     Data,
@@ -173,7 +174,7 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
             if data.alpha[i, r] > 0:
                 n_h = min(n_h, state.room[t, h, r] // data.alpha[i, r])
         hold[h] = n_h
-    by_hold = np.argsort(hold)
+    by_hold = rising(hold)
     for k in range(machines):
         h = int(by_hold[k])
         w = min(rest, hold[h])

@@ -195,7 +195,7 @@ class Closed:
         return rows if self._compiled else rows.tolist()
 
     def _loop(self, loop: Any) -> Any:
-        return loop if self._compiled else getattr(loop, "py_func", loop)
+        return loop if self._compiled else loop.plain
 
 
 def _close(layers: list[_Layer]) -> None:

@@ -234,5 +234,5 @@ class _Run:
 
     def bound(self, few: Any, most: Any, below: int = 0) -> int:
         """Return a bound on orders; with `below` only on those that may end before it."""
-        loop: Any = bound_of if self.compiled else getattr(bound_of, "py_func", bound_of)
+        loop: Any = bound_of if self.compiled else bound_of.plain
         return int(loop(*self.numbers, self.shared, below, few, most, *self.turned, *self.heads))

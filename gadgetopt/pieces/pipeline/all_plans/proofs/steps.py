@@ -103,7 +103,7 @@ class Steps:
         else:
             found = [[0] * 5 for _ in range(room)]
             tables = rows.tolist(), self._stages.lists, self._links.lists, *self._lists
-            loop = getattr(extended, "py_func", extended)
+            loop = extended.plain
         sort = self.ticks.full_duplex, self.ticks.overlapping
         count, least = loop(layer, head, tail, passing, below, *sort, *tables, found)
         self.least = min(self.least, int(least))

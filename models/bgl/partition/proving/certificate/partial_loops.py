@@ -87,7 +87,9 @@ def expand(
             pull[:] = 0
             for e in range(group_first[g], group_first[g + 1]):
                 pull[(code >> mate_shift[e]) & part_mask] += mate_weight[e]
-            most_pull = pull.max()
+            most_pull = pull[0]
+            for i in range(1, parts):
+                most_pull = max(most_pull, pull[i])
             for i in range(parts):
                 added[i] += group_own[g] - (max(most_pull, pull[i] + group_own[g]) - most_pull)
         for i in range(parts):
@@ -146,6 +148,7 @@ def cheapest_of_two(
     cost = np.zeros(nodes + 1, dtype=np.int64)
     pull = np.zeros((2, centres), dtype=np.int64)
     held = np.zeros(2, dtype=np.int64)
+    losses = np.zeros(centres, dtype=np.int64)
     best, seen, d = at_least, 0, 0
     while d >= 0:
         before = choice[d]
@@ -178,11 +181,20 @@ def cheapest_of_two(
         seen += 1
         if seen > most:
             return -1
-        loss = pull[0] - pull[1]
         for side in range(2):
-            losses = np.sort(loss[loss > 0] if side == 0 else -loss[loss < 0])
-            over = len(losses) + held[side] - node_cap
-            for e in range(min(over, len(losses))):
+            count = 0
+            for c in range(centres):
+                loss = pull[side, c] - pull[1 - side, c]
+                if loss > 0:
+                    losses[count] = loss
+                    count += 1
+            over = min(count + held[side] - node_cap, count)
+            for e in range(over):
+                least = e
+                for c in range(e + 1, count):
+                    if losses[c] < losses[least]:
+                        least = c
+                losses[e], losses[least] = losses[least], losses[e]
                 total += losses[e]
         best = min(best, total)
     return best
