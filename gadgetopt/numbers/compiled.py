@@ -74,7 +74,8 @@ class Loop(Generic[P, R]):
             return self._machine(*arguments, **named)
         if getattr(_here, "in_plain_loop", False):
             return self.plain(*arguments, **named)
-        return self._called(arguments, named)
+        value: R = self._called(arguments, named)
+        return value
 
     def __reduce__(self) -> str:
         """Travel to other processes as functions do, by name."""

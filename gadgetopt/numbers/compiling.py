@@ -18,6 +18,9 @@ from typing import Any, Literal
 #: What a user who waits is told.
 SAID = "compiling the inner loops, once"
 
+#: The same afterwards, before the seconds; in several processes they add up.
+DONE = "inner loops are compiled and kept; it took"
+
 #: What numba begins, finds that it has to do, and has done.
 Event = Literal["reading", "compiling", "read", "compiled"]
 
@@ -69,16 +72,22 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def announcing(say: Callable[[str], None]) -> Iterator[None]:
-    """Have `say` print one line when the first loop begins to be compiled."""
-    said: list[str] = []
+    """Have `say` print a line when the first loop is compiled, and in the end how long it took."""
+    said, seconds = [], [0.0]
 
-    def once(event: Event, _: float) -> None:
+    def heard(event: Event, spent_s: float) -> None:
         if event == "compiling" and not said:
             said.append(SAID)
             say(SAID)
+        elif event == "compiled":
+            seconds[0] += spent_s
 
-    with listening(once):
-        yield
+    try:
+        with listening(heard):
+            yield
+    finally:
+        if seconds[0]:
+            say(f"{DONE} {seconds[0]:.1f} s")
 
 
 def tell(event: Event, seconds: float = 0.0) -> None:

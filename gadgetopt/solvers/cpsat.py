@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
@@ -25,6 +24,7 @@ from gadgetopt.solvers.formulations.options import set_cpsat
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm, recession_form
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.solvers.to_cpsat.integer_bounds import find_bounds
 from gadgetopt.solvers.to_cpsat.integer_form import (
     IntegerForm,

@@ -5,8 +5,17 @@ import copy
 import numpy as np
 import pytest
 
+from gadgetopt.models.knapsack.data.generate.presets import paper
+from gadgetopt.models.knapsack.scaling import scaled
+from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors.data.generate.presets import desk
+from gadgetopt.models.pd_ors.proving.exact.priced_search import relaxation_prices
+from gadgetopt.models.pd_ors.proving.exact.repacking_search import RepackingSearch
 from gadgetopt.numbers import compiled
 from gadgetopt.numbers.compiled import COMPILED, Loop, all_loops
+from gadgetopt.pieces.knapsack.heuristics.deviations import NearRelaxation
+from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.generation import Series, documents_of
 from gadgetopt.system.result import Limits
@@ -15,20 +24,26 @@ from gadgetopt.trust.run import solve
 #: Calls of a loop that are made both ways.
 CALLS = 5
 
-#: Runs that call all loops between them: of the quickstart instance, or of a preset's first.
+#: Runs that call all loops between them, with seconds: of the quickstart instance, or of a preset's
+#: first.
 RUNS = (
-    ("a_srpt", "quickstart", ("price_guided",)),
-    ("bgl_cache", "quickstart", ("default",)),
-    ("bgl_partition", "quickstart", ("default",)),
-    ("dapple", "paper", ("default",)),
-    ("forest_packing", "quickstart", ("default",)),
-    ("knapsack", "paper", ("default", "memetic")),
-    ("pd_ors", "paper", ("default",)),
-    ("sjf_bco", "paper", ("default",)),
+    ("a_srpt", "quickstart", ("price_guided",), 20.0),
+    ("bgl_cache", "quickstart", (), 20.0),
+    ("bgl_partition", "quickstart", ("annealing",), 20.0),
+    ("bgl_partition", "planted", ("elimination_bound",), 20.0),
+    ("dapple", "paper", ("exact_plans",), 20.0),
+    ("forest_packing", "quickstart", (), 20.0),
+    ("knapsack", "paper", (), 20.0),
+    ("knapsack", "paper", ("memetic",), 2.0),
+    ("sjf_bco", "mini_paper", ("gpu_bins", "ladder", "priced_search"), 20.0),
+    ("sjf_bco", "mini_paper", ("nested_blocks", "order_annealing"), 2.0),
+    ("spp", "paper", ("exact_spp",), 20.0),
 )
 
-#: Seconds of a run.
-LIMIT_S = 10.0
+#: Loops of checkers, which hold theirs against plain Python in their own tests
+#: (tests/toolkit/pieces/pipeline/all_plans/proofs,
+#: tests/models/bgl/partition/proving/certificate).
+TESTED_THERE = {"bound_of", "extended", "first_as_good", "first_of_each", "cheapest_of_two"}
 
 
 class Twins:
@@ -74,17 +89,34 @@ def within_others(loop):
 @pytest.mark.skipif(not COMPILED, reason="loops are not compiled here")
 def test_loops_give_the_same_as_plain_python(monkeypatch):
     twins = Twins()
-    monkeypatch.setattr(Loop, "__call__", lambda loop, *args: twins.call(loop, *args))
-    for system, preset, methods in RUNS:
+
+    def both_ways(loop, *arguments):
+        return twins.call(loop, *arguments)
+
+    monkeypatch.setattr(Loop, "__call__", both_ways)
+    for system, preset, methods, time_s in RUNS:
         document = first_instance(system, preset)
-        for method in methods:
-            names = document.problem.default_methods if method == "default" else (method,)
-            for name in names:
-                result = solve(document, name, Limits(time_s=LIMIT_S))
-                assert result.status != "error", result.reason
-    library_loops = [loop for loop in all_loops() if loop.__module__.startswith("gadgetopt.")]
-    missed = {loop for loop in library_loops if loop not in twins.called}
-    assert [loop.plain.__qualname__ for loop in missed if not within_others(loop)] == []
+        for name in methods or document.problem.default_methods:
+            result = solve(document, name, Limits(time_s=time_s))
+            assert result.status != "error", result.reason
+    go_near_a_relaxation()
+    repack_a_schedule()
+    loops = [loop for loop in all_loops() if loop.__module__.startswith("gadgetopt.")]
+    missed = [x for x in loops if x not in twins.called and not within_others(x)]
+    assert {loop.plain.__qualname__ for loop in missed} <= TESTED_THERE
+
+
+def go_near_a_relaxation():
+    knapsack = scaled(paper(np.random.default_rng(1), items=40, rows=5)).knapsack
+    search = NearRelaxation(knapsack, linear_relaxation(knapsack), np.array([], dtype=np.int64))
+    search.run(Clock(Limits(time_s=5.0)))
+
+
+def repack_a_schedule():
+    instance = desk(np.random.default_rng(4), jobs=20)
+    prices = relaxation_prices(instance, Limits())
+    first = pd_ors(instance, Limits()).solution
+    RepackingSearch(instance, prices, np.random.default_rng(0)).run(first, Limits(), 50)
 
 
 def first_instance(system, preset):

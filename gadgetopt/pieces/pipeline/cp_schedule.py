@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.bound import head_load_tail
@@ -26,6 +24,7 @@ from gadgetopt.pieces.pipeline.one_machine import HeadsTails, heads_and_tails, o
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.result import Limits, Status
 
 #: The largest load in the model's ticks. By definition.

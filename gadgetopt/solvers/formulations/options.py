@@ -169,7 +169,7 @@ def _highs(key: str, text: str) -> Any:
 
 
 def _cpsat(key: str, text: str) -> Any:
-    from ortools.sat.python import cp_model
+    from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
     parameters = cp_model.CpSolver().parameters
     if key.startswith("debug_") or not hasattr(parameters, f"clear_{key}"):

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.solvers.to_cpsat.integer_form import IntegerForm, IntegerRow
 
 Scaling = Literal["exact", "outward"]

@@ -13,10 +13,10 @@ schedule as good as a known one, an end, and the objective is :math:`\sum w_j C_
 from __future__ import annotations
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.cpsat import value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
 from ..instance import ASrptInstance
 from ..subproblems.configurations import Configurations, Row

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-from ortools.sat.python import cp_model
 from scipy.sparse import csgraph, csr_array
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 

@@ -31,13 +31,13 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import pyomo.environ as pyo
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

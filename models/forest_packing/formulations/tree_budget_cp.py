@@ -24,8 +24,6 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, pairwise
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
@@ -33,6 +31,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import (
     Limits,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ortools.sat.python import cp_model
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
 Arc = tuple[int, int]
 

@@ -16,8 +16,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.numbers.tolerance import Number
@@ -26,6 +24,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

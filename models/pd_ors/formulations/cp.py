@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
@@ -23,6 +22,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 

@@ -29,13 +29,13 @@ from typing import Any, Literal
 
 import numpy as np
 import pyomo.environ as pyo
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.result import Limits, Status
 
 from ..terms import JobTerms

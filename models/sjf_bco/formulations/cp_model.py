@@ -31,10 +31,9 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..rates import RateTable

@@ -1,5 +1,6 @@
 """The time of compiling loops and of reading them from their cache is told and not counted."""
 
+import re
 import threading
 import time
 
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.skipif(not COMPILED, reason="loops are not compiled her
 def new_loop():
     """Return a loop of two functions that is not compiled yet, and kept in no cache."""
     import numba
+
+    compiling.follow_numba()
 
     @numba.njit
     def square(x):
@@ -69,12 +72,14 @@ def test_listeners_hear_of_a_compilation_once_whatever_it_compiles_on_the_way():
     assert heard[-1][1] > 0.05
 
 
-def test_a_compilation_is_announced_in_one_line():
+def test_a_compilation_is_announced_in_one_line_and_its_seconds_in_another():
     said = []
     with compiling.announcing(said.append):
         for _ in range(2):
             new_loop()(np.arange(4.0))
-    assert said == [compiling.SAID]
+    assert said[0] == compiling.SAID
+    assert re.fullmatch(rf"{compiling.DONE} \d+\.\d s", said[1])
+    assert len(said) == 2
 
 
 def test_threads_that_wait_for_each_others_compiling_count_it_once():

@@ -37,7 +37,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats
@@ -47,6 +46,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.watched import Trace
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.result import MethodOutcome, Status
 
 

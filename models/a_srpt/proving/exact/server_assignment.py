@@ -8,10 +8,10 @@ Servers of one size are interchangeable; so are the jobs, where they hold the sa
 from __future__ import annotations
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.result import Limits, Status
 
 from ...subproblems.configurations import (

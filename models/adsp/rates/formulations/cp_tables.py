@@ -23,8 +23,6 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import decimal_rational
@@ -32,6 +30,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

@@ -17,10 +17,9 @@ All amounts are whole: what CP-SAT proves is exact.
 
 from __future__ import annotations
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 from .amounts import Amounts, amounts, check_unit_demand

@@ -6,8 +6,6 @@ node stays only if it was needed or has stayed; a hit has stayed and is needed.
 
 from __future__ import annotations
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
@@ -15,6 +13,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.tolerance import Number, is_finite
@@ -27,6 +26,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

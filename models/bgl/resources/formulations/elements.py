@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number, round_up
@@ -19,6 +17,7 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

@@ -19,13 +19,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.result import Limits, Status
 
 from ...formulations.joint import SlotScope

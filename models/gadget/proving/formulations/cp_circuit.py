@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from gadgetopt.search.seeds import fixed_rng
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 

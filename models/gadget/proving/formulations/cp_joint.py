@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.arrays import Floats
@@ -31,6 +30,7 @@ from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

@@ -20,7 +20,6 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
@@ -29,6 +28,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.watched import solver_watched
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 

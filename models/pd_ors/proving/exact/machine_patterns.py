@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats, Ints
@@ -31,6 +30,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.result import Limits, Status
 
 from ...subproblems.decoding import Counts

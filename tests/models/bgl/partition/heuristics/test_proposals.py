@@ -45,7 +45,7 @@ def test_same_seed_same_partition_compiled_or_not(monkeypatch):
 
     first = found()
     assert found() == first
-    plain = getattr(annealing._propose, "py_func", annealing._propose)
+    plain = annealing._propose.plain
     monkeypatch.setattr(annealing, "_propose", plain)
     assert found() == first
 

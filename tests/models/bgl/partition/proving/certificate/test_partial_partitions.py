@@ -62,7 +62,7 @@ def test_the_loops_say_the_same_without_a_compiler(monkeypatch):
     found = both(branched, order), least_cost_of_two(branched, order, NEVER)
     for name in ("expand", "cheapest_of_two"):
         loop = getattr(partial_loops, name)
-        plain = getattr(loop, "py_func", loop)
+        plain = loop.plain
         monkeypatch.setattr(
             f"gadgetopt.models.bgl.partition.proving.certificate.partial_partitions.{name}", plain
         )
