@@ -128,10 +128,10 @@ def vary(reading: Reading, constant: Constant, value: Any) -> str | None:
                 _computed_again(reading, name, key)
     for name, loop in reading.loops.get(key, ()):
         function = getattr(sys.modules[name], loop)
-        if hasattr(function, "_cache"):
+        if COMPILED:
             from numba.core.caching import NullCache
 
-            function._cache = NullCache()
+            function.machine_code._cache = NullCache()
     in_class = reading.classes.get(key)
     return f"default of a field of {in_class[0][1]}" if in_class else None
 

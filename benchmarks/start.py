@@ -6,7 +6,9 @@ The first table has the processor time and the largest memory of commands, solve
 included, each the least of three; bytecode is kept in a folder of its own, as an installation has
 it. The second has, for every system, the processor seconds in which the loops of its default
 methods are compiled, on its quickstart instance and one of the preset `paper`, into a cache that is
-empty at first, and then the functions that were compiled for several types of arguments.
+empty at first, those in which they are read from it in a new process, numba included, and then the
+functions that were compiled for several types of arguments. By it the prices of machine code are
+set (`gadgetopt/numbers/compiled.py`): loops are compiled here whatever they have to do.
 
 Run `python benchmarks/start.py [--only SYSTEM ...] [--no-loops]`.
 """
@@ -110,19 +112,26 @@ def signatures() -> dict[str, int]:
 def loops(names: Sequence[str], folder: str) -> None:
     """Print what is compiled for systems, each into the cache that those before it left."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/loops"}
-    total_s, several = 0.0, dict[str, int]()
-    print(f"\n{'system':32} {'processor s':>12} {'loops':>6}")
+    total_s, several = [0.0, 0.0], dict[str, int]()
+    print(f"\n{'system':32} {'compiled, s':>12} {'read, s':>8} {'loops':>6}")
     for name in names:
-        asked = [sys.executable, __file__, "--loops-of", name]
-        done = subprocess.run(asked, capture_output=True, text=True, env=environment, check=True)
-        told: dict[str, Any] = json.loads(done.stdout.strip().split("\n")[-1])
-        total_s += told["seconds"]
-        several |= {n: max(k, several.get(n, 0)) for n, k in told["signatures"].items()}
-        print(f"{name:32} {told['seconds']:12.1f} {len(told['signatures']):6}", flush=True)
-    print(f"{'all':32} {total_s:12.1f} {len(several):6}")
+        compiling, reading = (told(name, environment) for _ in range(2))
+        both = compiling["seconds"], reading["seconds"]
+        total_s = [before + now for before, now in zip(total_s, both, strict=True)]
+        several |= {n: max(k, several.get(n, 0)) for n, k in compiling["signatures"].items()}
+        print(f"{name:32} {both[0]:12.1f} {both[1]:8.1f} {len(compiling['signatures']):6}")
+        sys.stdout.flush()
+    print(f"{'all':32} {total_s[0]:12.1f} {total_s[1]:8.1f} {len(several):6}")
     for name, count in sorted(several.items(), key=lambda item: -item[1]):
         if count > 1:
             print(f"  {count} types of arguments: {name}")
+
+
+def told(name: str, environment: Mapping[str, str]) -> Any:
+    """Return what a process of its own tells of a system's loops."""
+    asked = [sys.executable, __file__, "--loops-of", name]
+    done = subprocess.run(asked, capture_output=True, text=True, env=environment, check=True)
+    return json.loads(done.stdout.strip().split("\n")[-1])
 
 
 def main() -> None:

@@ -33,8 +33,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Seconds of a loop as plain Python after which its machine code is looked for, and after which it
-#: is compiled if there is none: `benchmarks/compiled_loops.py`. A call as plain Python takes no
-#: longer either, so a method looks at its clock and heeds Ctrl-C as it does between compiled calls.
+#: is compiled if there is none. A call as plain Python takes no longer either, so a method looks at
+#: its clock and heeds Ctrl-C as it does between compiled calls. Tuned: `benchmarks/start.py`.
 READ_S, COMPILE_S = 0.1, 0.5
 
 COMPILED: bool = (

@@ -4,7 +4,7 @@ import pytest
 
 import gadgetopt
 from gadgetopt.api import progress
-from gadgetopt.numbers.compiling import SAID, tell
+from gadgetopt.numbers.compiling import DONE, SAID, tell
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_solve_that_compiles_says_so_in_a_notebook(notebook):
         tell("compiling")
         tell("compiled", 1.0)
         tell("compiling")
-    assert notebook == [SAID, ""]
+    assert notebook == [SAID, f"{DONE} 1.0 s", "", ""]
 
 
 def test_a_solve_that_compiles_says_so_at_a_prompt(monkeypatch, capfd):
