@@ -128,7 +128,7 @@ def vary(reading: Reading, constant: Constant, value: Any) -> str | None:
                 _computed_again(reading, name, key)
     for name, loop in reading.loops.get(key, ()):
         function = getattr(sys.modules[name], loop)
-        if COMPILED:
+        if hasattr(function, "machine_code"):
             from numba.core.caching import NullCache
 
             function.machine_code._cache = NullCache()
