@@ -73,7 +73,8 @@ def listening(listener: Listener) -> Iterator[None]:
 @contextmanager
 def announcing(say: Callable[[str], None]) -> Iterator[None]:
     """Have `say` print a line when the first loop is compiled, and in the end how long it took."""
-    said, seconds = [], [0.0]
+    said: list[str] = []
+    seconds = [0.0]
 
     def heard(event: Event, spent_s: float) -> None:
         if event == "compiling" and not said:
