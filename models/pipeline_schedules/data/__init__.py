@@ -1,1 +1,1 @@
-"""Where instances come from: `generate`."""
+"""Where instances come from: presets (`generate`), plans of SPP and DAPPLE (`importers`)."""

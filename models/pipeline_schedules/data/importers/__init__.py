@@ -1,0 +1,1 @@
+"""Instances from plans of other systems."""
