@@ -10,7 +10,7 @@ import highspy
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.proofs.work import Work
+from gadgetopt.proofs.lemmas.work import Work
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.highs import pass_form
 

@@ -26,10 +26,10 @@ from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
 from gadgetopt.proofs.lemmas.products import ProductLemmas
 from gadgetopt.proofs.lemmas.reduced_costs import priced
 from gadgetopt.proofs.lemmas.splits import Lemma, form_words
+from gadgetopt.proofs.lemmas.work import Work
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
-from gadgetopt.proofs.work import Work
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.steps import FIRST_S, GROWTH, first_step_s
 from gadgetopt.solvers.exact_optimum.incumbents import exact_incumbent

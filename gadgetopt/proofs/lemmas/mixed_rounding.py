@@ -24,8 +24,8 @@ from gadgetopt.proofs.lemmas.rounding import (
     Variable,
 )
 from gadgetopt.proofs.lemmas.splits import Split, deepest_lemma
+from gadgetopt.proofs.lemmas.work import Work
 from gadgetopt.proofs.tree_kernel import Box
-from gadgetopt.proofs.work import Work
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
