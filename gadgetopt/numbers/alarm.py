@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import opcode
 import signal
 import sys
 import threading
@@ -17,6 +18,9 @@ AGAIN_S = 2.0
 #: The least time that a timer can be set to; 0 would switch it off. By definition.
 LEAST_S = 1e-3
 
+#: The instructions that end a round of a loop.
+_JUMPS_BACK = {code for name, code in opcode.opmap.items() if name.startswith("JUMP_BACKWARD")}
+
 #: Where Python's import machinery says that its code comes from.
 IMPORTING = "<frozen importlib._bootstrap>"
 
@@ -28,8 +32,8 @@ class TimeUp(KeyboardInterrupt):
 class Alarm:
     """A block that the alarm ends, as `ended_after` says.
 
-    The alarm does not ring while the block is entered or left, which would leave the timer on, but
-    again soon after; nor once the block is over, however it was left.
+    The alarm does not ring while the block is entered or left, or jumps back in a loop, which would
+    leave the timer on, but again soon after; nor once the block is over, however it was left.
 
     Attributes
     ----------
@@ -78,6 +82,9 @@ class Alarm:
         if not any(call is self._block for call in calls):  # Ctrl-C kept it from being left
             self.__exit__()
         elif _now_s() >= self._until_s and not is_compiling() and _imports(calls) == self._imports:
+            if frame is self._block and _jumps_back(frame):
+                signal.setitimer(signal.ITIMER_REAL, LEAST_S, AGAIN_S)
+                return
             self.rang = True
             raise TimeUp
 
@@ -94,6 +101,15 @@ def ended_after(seconds: float) -> Alarm:
     An import is never cut short: the module would stay half loaded, for whoever needs it next.
     """
     return Alarm(seconds)
+
+
+def _jumps_back(frame: FrameType) -> bool:
+    """Return True if a call is at the end of a round of its loop.
+
+    Python 3.13 leaves that jump out of what a `with` or `try` around the loop protects: an
+    exception raised there would escape both, and leave the timer on.
+    """
+    return frame.f_code.co_code[frame.f_lasti] in _JUMPS_BACK
 
 
 def _now_s() -> float:

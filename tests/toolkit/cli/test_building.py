@@ -195,7 +195,7 @@ def test_a_proof_does_not_go_to_a_pipe_where_its_model_would_be_lost(root, tmp_p
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "gadgetopt: --out: /dev/stdout is not a regular file, expected one: the model is written "
-        "beside it\n"
+        "beside the proof\n"
     )
 
 

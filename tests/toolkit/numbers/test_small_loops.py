@@ -70,7 +70,7 @@ def test_many_small_calls_become_dear_too(loop, monkeypatch):
     for _ in range(1000):
         loop(values, 100)
     assert values.tolist() == [50_000, 50_000]
-    assert 0.002 <= loop.plain_s < 0.1
+    assert loops.READ_S <= loop.plain_s < 0.1  # the cache may have had its code
 
 
 def test_a_loop_that_is_interrupted_has_not_begun(loop, monkeypatch):
