@@ -82,7 +82,7 @@ class Alarm:
         if not any(call is self._block for call in calls):  # Ctrl-C kept it from being left
             self.__exit__()
         elif _now_s() >= self._until_s and not is_compiling() and _imports(calls) == self._imports:
-            if frame is self._block and _jumps_back(frame):
+            if frame is not None and frame is self._block and _jumps_back(frame):
                 signal.setitimer(signal.ITIMER_REAL, LEAST_S, AGAIN_S)
                 return
             self.rang = True
