@@ -309,7 +309,7 @@ def report(store: Store) -> dict[str, str]:
         count.update(map(outcome_of, lines))
         named = systems_of(place) if place.startswith("models") else []
         again = " ".join([f"`python {SCRIPT}", *named]) + "`"
-        tables.append(f"### {place}\n\n{again}\n\n{table(columns, lines)}")
+        tables.append(f"## {place}\n\n{again}\n\n{table(columns, lines)}")
     import gadgetopt
 
     kinds = Counter(c.kind or "no kind" for c in found)
