@@ -47,7 +47,7 @@ def test_a_small_loop_imports_no_numba_and_returns_numbers_of_python():
 
 @with_numba
 def test_a_loop_that_becomes_dear_is_given_up_and_done_by_machine_code(loop, monkeypatch):
-    monkeypatch.setattr(loops, "READ_S", 0.02)
+    monkeypatch.setattr(loops, "READ_S", 0.05)  # the cache may have its code
     monkeypatch.setattr(loops, "COMPILE_S", 0.05)
     values, before_s, clock = np.zeros(2, np.int64), compiling_s(), Clock()
     began_s = time.perf_counter()
@@ -64,13 +64,13 @@ def test_a_loop_that_becomes_dear_is_given_up_and_done_by_machine_code(loop, mon
 
 @with_numba
 def test_many_small_calls_become_dear_too(loop, monkeypatch):
-    monkeypatch.setattr(loops, "READ_S", 0.001)
+    monkeypatch.setattr(loops, "READ_S", 0.002)
     monkeypatch.setattr(loops, "COMPILE_S", 0.002)
     values = np.zeros(2, np.int64)
     for _ in range(1000):
         loop(values, 100)
     assert values.tolist() == [50_000, 50_000]
-    assert loops.READ_S <= loop.plain_s < 0.1  # the cache may have had its code
+    assert 0.002 <= loop.plain_s < 0.1
 
 
 def test_a_loop_that_is_interrupted_has_not_begun(loop, monkeypatch):
