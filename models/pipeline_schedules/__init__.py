@@ -4,17 +4,17 @@ Each room declares its own parts. The literature:
 
 - `instance`, `evaluate`, `features`; `cells`: what devices execute; `program`, `timing`: what waits
   for what, and when
-
 - `formulations`: disjunctive, time-indexed, constraint program; `shop`, `bounding`: an instance as
   whole numbers, and lower bounds by formulas
 - `baselines`: published schedules
-- `guarantees`: where ZB-H1 is optimal
+- `guarantees`: where ZB-H1 is optimal; `statements`: claims that were checked
 
 Ours:
 
 - `heuristics`: list schedules by many rules
 - `proving`: certificates, bounds, the search that closes the gap
-- `data`: presets
+- `data`: presets, plans of SPP and DAPPLE
+- `pictures`: a step, its memory and bubbles, the optimum over memory
 """
 
 from gadgetopt.system.declaration import Citation, Problem

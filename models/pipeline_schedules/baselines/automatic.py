@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..cells import Cell, Operation
 from ..evaluate import evaluate
@@ -19,7 +20,7 @@ from .outcome import one_route, outcome_of
 
 
 @method(kind="baseline", reference="Qi et al. 2024 (reconstructed)")
-def zb_auto(instance: PipelineSchedulesInstance) -> MethodOutcome:
+def zb_auto(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
     """F and I as they come, W in the gaps or where memory is full; best of 8."""
     one_route(instance)
     unlimited, first_back = list(instance.microbatches), _first_backs(instance)
@@ -32,11 +33,11 @@ def zb_auto(instance: PipelineSchedulesInstance) -> MethodOutcome:
         return schedule.run(rank, FillGaps(first_back, more_forwards, eager))
 
     switches = itertools.product((False, True), repeat=3)
-    return _best(instance, (built(*switch) for switch in switches))
+    return _best(instance, (built(*switch) for switch in switches), Clock(limits))
 
 
 @method(kind="baseline", reference="Qi et al. 2024b (reconstructed)")
-def zbv_greedy(instance: PipelineSchedulesInstance) -> MethodOutcome:
+def zbv_greedy(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
     """Two chunks in a V: what can start first runs, W last among equals; best of 4."""
     v_of(instance)
     unlimited = list(instance.microbatches)
@@ -48,24 +49,25 @@ def zbv_greedy(instance: PipelineSchedulesInstance) -> MethodOutcome:
 
         return ListSchedule(instance, unlimited, fused=False).run(rank)
 
-    return _best(
-        instance, (built(*switches) for switches in itertools.product((True, False), repeat=2))
-    )
+    switches = itertools.product((True, False), repeat=2)
+    return _best(instance, (built(*switch) for switch in switches), Clock(limits))
 
 
 def _best(
-    instance: PipelineSchedulesInstance, built: Iterable[list[list[Cell]] | None]
+    instance: PipelineSchedulesInstance, built: Iterable[list[list[Cell]] | None], clock: Clock
 ) -> MethodOutcome:
-    """Return the shortest of several schedules that fit into memory."""
+    """Return the shortest of several schedules that fit into memory, of those built in time."""
     found = []
     for n, cells in enumerate(built):
         if cells is not None:
             value = evaluate(instance, PipelineSchedulesSolution.of(cells))
             if value.objective is not None and not value.violations:
                 found.append((value.objective, n, cells))
+        if clock.expired and found:
+            break
     if not found:
         raise ModelRefused("memory_bytes: too little for the schedule")
-    return outcome_of(instance, min(found)[2])
+    return replace(outcome_of(instance, min(found)[2]), limit_hit=clock.limit_hit)
 
 
 @dataclass

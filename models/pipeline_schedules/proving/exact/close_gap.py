@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -32,10 +33,14 @@ from ...timing import period_of, starts_of_period, timing_of
 from ..bounds.formulas import best_certificate
 
 #: Published schedules that are tried first.
-PUBLISHED = (
+PUBLISHED: tuple[Callable[..., MethodOutcome], ...] = (
     *(zb_h1, zb_h2, zb_auto, zbv, zbv_greedy, zb1p, v_half, v_min, interleaved, one_f_one_b),
     *(dual_pipe, dual_pipe_v, chimera, hanayo, gpipe),
 )
+
+
+#: Those that take a while where there are many operations.
+AUTOMATIC = (zb_auto, zbv_greedy)
 
 
 @method(kind="exact", reference="this project", formulation="close_gap", backend="cpsat")
@@ -89,7 +94,13 @@ class GapSearch(Search[PipelineSchedulesSolution]):
             if self.over:
                 return
             try:
-                solution = schedule(self.instance).solution
+                timed = schedule in AUTOMATIC
+                outcome = (
+                    schedule(self.instance, self.clock.limits())
+                    if timed
+                    else schedule(self.instance)
+                )
+                solution = outcome.solution
             except ModelRefused:
                 continue
             if isinstance(solution, PipelineSchedulesSolution):
