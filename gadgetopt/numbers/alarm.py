@@ -8,8 +8,12 @@ import sys
 import threading
 import time
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.compiling import compiling_s, is_compiling
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 #: Seconds after which the alarm rings again: code between may have swallowed the exception, or a
 #: module was being imported. Tuned: `benchmarks/constants.py`.
@@ -59,6 +63,8 @@ class Alarm:
         self._until_s = self._since_s + least_s
         self._block = sys._getframe(1)
         self._imports = _imports(_calls(self._block))  # a script that is itself imported may set it
+        self._unraisable = sys.unraisablehook
+        sys.unraisablehook = self._swallowed
         self._before = signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, least_s, AGAIN_S)
         return self
@@ -66,6 +72,8 @@ class Alarm:
     def __exit__(self, *_: object) -> None:
         if self._block is None:
             return
+        if sys.unraisablehook == self._swallowed:
+            sys.unraisablehook = self._unraisable
         if signal.getsignal(signal.SIGALRM) == self._ring:  # else Ctrl-C set an alarm of its own
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
@@ -87,6 +95,13 @@ class Alarm:
                 return
             self.rang = True
             raise TimeUp
+
+    def _swallowed(self, raised: UnraisableHookArgs) -> None:
+        """Ring again where Python could not hand the alarm on: in the end of an object, say."""
+        if isinstance(raised.exc_value, TimeUp):
+            signal.setitimer(signal.ITIMER_REAL, LEAST_S, AGAIN_S)
+        else:
+            self._unraisable(raised)
 
 
 #: The code between the inside and the outside of a block.

@@ -114,3 +114,46 @@ def test_the_alarm_of_an_outer_block_rings_after_an_inner_one(alarm_before):
     with pytest.raises(TimeUp):
         blocks()
     assert signal.getsignal(signal.SIGALRM) is alarm_before
+
+
+class SlowToEnd:
+    """An object whose end outlasts an alarm; Python swallows what is raised there."""
+
+    def __del__(self):
+        until = time.monotonic() + 0.1
+        while time.monotonic() < until:
+            pass
+
+
+def end_an_object_and_sleep():
+    with ended_after(0.02):
+        slow = SlowToEnd()
+        del slow
+        time.sleep(60)
+
+
+def test_an_alarm_that_python_swallowed_rings_again_at_once(alarm_before, monkeypatch):
+    monkeypatch.setattr("gadgetopt.numbers.alarm.AGAIN_S", 50.0)
+    swallowed = []
+    monkeypatch.setattr(sys, "unraisablehook", swallowed.append)
+    before = sys.unraisablehook
+    began = time.monotonic()
+    with pytest.raises(TimeUp):
+        end_an_object_and_sleep()
+    assert time.monotonic() - began < 50
+    assert not swallowed
+    assert sys.unraisablehook == before
+
+
+def test_what_else_python_swallows_is_told(alarm_before, monkeypatch):
+    swallowed = []
+    monkeypatch.setattr(sys, "unraisablehook", swallowed.append)
+
+    class Broken:
+        def __del__(self):
+            raise ValueError("no end")
+
+    with ended_after(60):
+        broken = Broken()
+        del broken
+    assert [str(raised.exc_value) for raised in swallowed] == ["no end"]

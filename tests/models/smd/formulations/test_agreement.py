@@ -260,11 +260,12 @@ def test_one_bundle_of_many_units_is_left_to_the_core():
 
 
 def test_the_proof_of_an_optimum_ends_with_the_time():
-    # The pairs of 400 jobs that gain enough are listed in exact arithmetic, for half a minute.
+    # The pairs of 400 jobs that gain enough are listed in exact arithmetic. If that ends in time,
+    # the certificate has the bound.
     generator = np.random.default_rng(1)
     large = paper(generator, jobs=400, charging="used", overlap="priority")
     began = time.process_time()
     outcome = exact(large, Limits(time_s=2.0))
     assert time.process_time() - began < 6
     assert outcome.claimed_objective is not None
-    assert outcome.dual_bound is not None
+    assert outcome.dual_bound is not None or outcome.certificate is not None
