@@ -10,7 +10,9 @@ done three times: as by the command `solve`, in a process of its own that is wat
 A run is late if its call returns more than the grace period and one second after the limit, by the
 clock on the wall. Compiling of inner loops does not count, the start of a process does for `solve`
 and `compare` and not for Python. Where the processor time of a late run, start included, is within
-the same bounds, another process had the core, which the last column says.
+the same bounds, another process had the core, which the last column says. The processor time of
+the first run of a loop has its compiling in it, so a run that is late by both is done again, once
+what it needs is compiled, and counted as it is then.
 
 Beside what is late, the table counts the runs that had to be stopped, which lose their solutions,
 and those with an open gap and no limit named.
@@ -138,8 +140,18 @@ def drawn(rng: random.Random, only: str | None, *, hard: bool = False) -> Iterat
         yield Triple(declared.name, preset, rng.randrange(100), method, rng.choice(LIMITS_S))
 
 
-def by_solve(triple: Triple, instance: Document) -> Run:
+def done(way: Way, triple: Triple, path: Path) -> Run:
+    """Do a run, again if the first may be late because its loops were compiled."""
+    do = {"solve": by_solve, "python": by_python, "compare": by_compare}[way]
+    first = do(triple, path)
+    if late_s(triple, first.wall_s) > 0 and late_s(triple, first.processor_s) > 0:
+        return do(triple, path)
+    return first
+
+
+def by_solve(triple: Triple, path: Path) -> Run:
     """Do a run as the command `solve` does."""
+    instance = read_instance(path)
     spent: list[float] = []
 
     def compiled(event: str, seconds: float) -> None:
@@ -233,13 +245,12 @@ def main() -> int:
         triples = drawn(random.Random(given.seed), given.only, hard=given.hard)
         while len(runs) < len(WAYS) * given.count:
             triple = next(triples)
-            instance = triple.instance
-            watched = by_solve(triple, instance)
+            write(triple.instance, path)
+            watched = done("solve", triple, path)
             if watched.status == "not_applicable":
                 continue
-            write(instance, path)
-            done = (watched, by_python(triple, path), by_compare(triple, path))
-            for way, run in zip(WAYS, done, strict=True):
+            for way in WAYS:
+                run = watched if way == "solve" else done(way, triple, path)
                 runs.append((way, triple, run))
                 print(line(way, triple, run), flush=True)
     for way in WAYS:

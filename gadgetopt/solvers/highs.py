@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import highspy
@@ -23,7 +23,7 @@ from gadgetopt.solvers.constant import (
     without_large_constant,
 )
 from gadgetopt.solvers.exact_optimum.bases import basis_of
-from gadgetopt.solvers.interrupt import run_interruptibly
+from gadgetopt.solvers.interrupt import PATIENCE_S, LeftAlone, run_interruptibly
 from gadgetopt.solvers.outcome import NO_RAY, SolverOutcome
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.silent_highs import new_highs
@@ -200,18 +200,21 @@ def _run(
     if warm_start is not None:
         known = np.flatnonzero(np.isfinite(warm_start))
         highs.setSolution(len(known), known.astype(np.int32), warm_start[known])
-    trace, root = _subscribe(highs, report)
+    events = _subscribe(highs, report)
 
     def solve() -> None:
         highs.run()
         # The scheduler belongs to this thread and keeps its number of threads until it is reset.
         highspy.Highs.resetGlobalScheduler(True)
 
-    _, interrupted = run_interruptibly(solve, highs.cancelSolve)
+    try:
+        _, interrupted = run_interruptibly(solve, highs.cancelSolve, PATIENCE_S)
+    except LeftAlone:
+        return _found_so_far(events)
     outcome = _read(highs, form, interrupted)
-    outcome.trace = tuple(trace)
+    outcome.trace = tuple(events.trace)
     if form.integer.any():
-        _measure_search(highs, outcome, root)
+        _measure_search(highs, outcome, events.root)
     elif outcome.status is Status.OPTIMAL:
         outcome.lp_bound = outcome.bound
     return outcome
@@ -228,18 +231,44 @@ def _measure_search(highs: highspy.Highs, outcome: SolverOutcome, root: list[flo
         outcome.root_bound = float(outcome.bound)  # solved there, perhaps without a further event
 
 
-def _subscribe(highs: highspy.Highs, report: Report | None) -> tuple[list[TracePoint], list[float]]:
-    """Turn interruption, log and trace on.
+@dataclass
+class _Events:
+    """What HiGHS has told during a solve.
+
+    Attributes
+    ----------
+    root : list of float
+        Dual bounds before the first node is branched on.
+    best : ndarray or None, shape (columns,)
+        The incumbent.
+    """
+
+    trace: list[TracePoint] = field(default_factory=list)
+    root: list[float] = field(default_factory=list)
+    best: Floats | None = None
+
+
+def _found_so_far(events: _Events) -> SolverOutcome:
+    """Return the outcome of a solve that does not end, by what it has told."""
+    last = events.trace[-1] if events.trace else None
+    found = last is not None and events.best is not None
+    return SolverOutcome(
+        Status.FEASIBLE if found else Status.NO_SOLUTION,
+        values=events.best if found else None,
+        objective=last.incumbent if last is not None and found else None,
+        bound=None if last is None else last.bound,
+        limit_hit="interrupted",
+        trace=tuple(events.trace),
+    )
+
+
+def _subscribe(highs: highspy.Highs, report: Report | None) -> _Events:
+    """Turn interruption, log and trace on; return the events, which fill during the solve.
 
     Parameters
     ----------
     report : callable or None
         Is told of each point of the trace.
-
-    Returns
-    -------
-    trace, root : list
-        They fill during the solve; `root` with dual bounds before the first node is branched on.
     """
     highs.HandleUserInterrupt = True
     # Otherwise events within five seconds of the last are left out, among them the root's end.
@@ -247,15 +276,15 @@ def _subscribe(highs: highspy.Highs, report: Report | None) -> tuple[list[TraceP
     if solver_log.isEnabledFor(logging.INFO):
         highs.setOptionValue("mip_min_logging_interval", LOG_INTERVAL_S)
         highs.cbLogging.subscribe(lambda event: solver_log.info(event.message.rstrip("\n")))
-    trace: list[TracePoint] = []
-    root: list[float] = []
+    events = _Events()
+    trace = events.trace
     start = time.perf_counter()
 
     def record(event: Any) -> None:
         incumbent = _finite(event.data_out.mip_primal_bound)
         bound = _finite(event.data_out.mip_dual_bound)
         if bound is not None and event.data_out.mip_node_count == 0:
-            root.append(bound)
+            events.root.append(bound)
         now = time.perf_counter() - start
         last = trace[-1] if trace else None
         new = last is None or last.incumbent != incumbent
@@ -265,9 +294,13 @@ def _subscribe(highs: highspy.Highs, report: Report | None) -> tuple[list[TraceP
             if report is not None:
                 report(incumbent, bound)
 
-    highs.cbMipImprovingSolution.subscribe(record)
+    def keep(event: Any) -> None:
+        events.best = np.array(event.data_out.mip_solution)
+        record(event)
+
+    highs.cbMipImprovingSolution.subscribe(keep)
     highs.cbMipLogging.subscribe(record)
-    return trace, root
+    return events
 
 
 def _finite(x: float) -> float | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -15,8 +17,22 @@ T = TypeVar("T")
 #: Tuned: `benchmarks/constants.py`.
 POLL_S = 0.1
 
+#: Seconds in which HiGHS has to return once it is asked to stop. Its presolve and its heuristics
+#: may look at nothing for minutes; what it found is then taken from its events, and its thread left
+#: alone. Two seconds would use up the grace period of a check. Tuned: `benchmarks/constants.py`.
+PATIENCE_S = 1.0
 
-def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple[T, bool]:
+
+class LeftAlone(KeyboardInterrupt):
+    """A solver that was asked to stop has not: it goes on in a thread that nobody waits for.
+
+    Nobody may touch its model any more.
+    """
+
+
+def run_interruptibly(
+    solve: Callable[[], T], stop: Callable[[], None], patience_s: float = math.inf
+) -> tuple[T, bool]:
     """Run `solve` so that Ctrl-C calls `stop` and still returns what `solve` returns.
 
     So does a criterion of the run that is met (`gadgetopt.search.stopping`).
@@ -32,6 +48,8 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     stop : callable
         Asks the running solve to return soon with its incumbent. Called from another thread, again
         and again until the solve has returned.
+    patience_s : float
+        Seconds after Ctrl-C in which the solve has to return.
 
     Returns
     -------
@@ -40,6 +58,8 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
 
     Raises
     ------
+    LeftAlone
+        If the solve has not returned when the patience ends.
     KeyboardInterrupt
         At a second Ctrl-C, without waiting any longer.
     """
@@ -71,9 +91,12 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
         interrupted = True
         Clock.interrupt_all()
         stop()
+        until = time.monotonic() + patience_s
         # A solver that has not begun its search yet may forget that it was asked to stop.
         while not done.wait(POLL_S):
             stop()
+            if time.monotonic() > until:
+                raise LeftAlone from None
     if raised:
         raise raised[0]
     return returned[0], interrupted

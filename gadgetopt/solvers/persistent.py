@@ -20,7 +20,7 @@ from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.solvers.exact_optimum import bases
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
-from gadgetopt.solvers.interrupt import run_interruptibly
+from gadgetopt.solvers.interrupt import PATIENCE_S, run_interruptibly
 from gadgetopt.solvers.silent_highs import new_highs
 from gadgetopt.system.result import Limits, Status
 
@@ -219,7 +219,7 @@ class PersistentLp:
             # The scheduler belongs to this thread and keeps its number of threads until reset.
             highspy.Highs.resetGlobalScheduler(True)
 
-        _, interrupted = run_interruptibly(run, self._highs.cancelSolve)
+        _, interrupted = run_interruptibly(run, self._highs.cancelSolve, PATIENCE_S)
         info = self._highs.getInfo()
         # The counts are -1 where that solver did not run.
         self.iterations += max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
@@ -255,7 +255,7 @@ class PersistentLp:
             copy.run()
             highspy.Highs.resetGlobalScheduler(True)
 
-        run_interruptibly(run, copy.cancelSolve)
+        run_interruptibly(run, copy.cancelSolve, PATIENCE_S)
         feasible = copy.getInfo().primal_solution_status
         if feasible != int(highspy.SolutionStatus.kSolutionStatusFeasible):
             return None

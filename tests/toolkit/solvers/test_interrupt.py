@@ -9,10 +9,15 @@ import textwrap
 import threading
 import time
 
+import numpy as np
+import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.search.clock import Clock
-from gadgetopt.solvers.interrupt import run_interruptibly
+from gadgetopt.solvers import highs
+from gadgetopt.solvers.interrupt import LeftAlone, run_interruptibly
+from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.result import Limits, Status
 
 SCRIPT = """
     import os, signal, sys, threading, time
@@ -94,3 +99,60 @@ def test_a_solver_that_forgets_to_stop_is_asked_again():
     assert run_interruptibly(solve, lambda: asked.append(True)) == ("stopped", True)
     assert len(asked) >= 3
     assert clock.interrupted  # so that the method that made the solve ends too
+
+
+def test_a_solver_that_does_not_stop_is_left_alone():
+    done = threading.Event()
+
+    def solve() -> None:
+        signal.raise_signal(signal.SIGINT)
+        done.wait(60)
+
+    begin = time.monotonic()
+    with pytest.raises(LeftAlone):
+        run_interruptibly(solve, lambda: None, patience_s=0.0)
+    assert not done.is_set()
+    assert time.monotonic() - begin < 60
+    done.set()
+
+
+def test_what_highs_found_is_kept_where_it_does_not_stop(monkeypatch):
+    """HiGHS is asked to stop by a function that does nothing, as where it looks at nothing."""
+    rng = np.random.default_rng(0)
+    weights = rng.integers(100, 1000, size=(40, 250))
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(250), domain=pyo.Binary)
+    model.rows = pyo.ConstraintList()
+    for row in weights.tolist():
+        model.rows.add(sum(a * model.x[j] for j, a in enumerate(row)) <= sum(row) // 2)
+    values = rng.integers(100, 1000, size=250).tolist()
+    model.value = pyo.Objective(
+        expr=sum(v * model.x[j] for j, v in enumerate(values)), sense=pyo.maximize
+    )
+    form = compile_model(model)
+    monkeypatch.setattr(highs, "PATIENCE_S", 0.0)
+    kept = []
+    subscribe = highs._subscribe
+
+    def interrupt_at_an_incumbent(solver, report):
+        events = subscribe(solver, report)
+        kept.append((events, solver.cancelSolve))
+        monkeypatch.setattr(solver, "cancelSolve", lambda: None, raising=False)
+
+        def ring() -> None:
+            while events.best is None or events.trace[-1].bound is None:
+                time.sleep(0.01)
+            signal.raise_signal(signal.SIGINT)
+
+        threading.Thread(target=ring, daemon=True).start()
+        return events
+
+    monkeypatch.setattr(highs, "_subscribe", interrupt_at_an_incumbent)
+    outcome = highs.solve_form(form, Limits(time_s=600))
+    kept[0][1]()  # so that it does stop
+    assert outcome.status is Status.FEASIBLE
+    assert outcome.limit_hit == "interrupted"
+    point = np.round(outcome.values)
+    assert np.all(weights @ point <= weights.sum(axis=1) // 2)
+    assert outcome.objective == pytest.approx(values @ point)
+    assert outcome.bound >= outcome.objective
