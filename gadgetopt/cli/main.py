@@ -24,6 +24,7 @@ from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import info, list_, schema, show
 from gadgetopt.cli.making import export, generate, import_, new_system
+from gadgetopt.cli.options import WithParameters
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
 from gadgetopt.cli.reporting import report
@@ -72,8 +73,11 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "errata": errata,
     "schema": schema,
 }
+#: Commands whose unknown options are parameters of a preset or an importer.
+_WITH_PARAMETERS = ("generate", "import")
 for _name, _command in _COMMANDS.items():
-    app.command(_name)(verbose(_command))
+    _kind = WithParameters if _name in _WITH_PARAMETERS else None
+    app.command(_name, cls=_kind)(verbose(_command))
 
 
 def _version(wanted: bool) -> None:

@@ -31,13 +31,17 @@ TABLE = "table"
 MOST_NOTES = 5
 
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM --all`.")
+    list[str] | None,
+    typer.Option("--set", help="name=value, repeatable; or --name value; see `list SYSTEM --all`."),
 ]
 Options = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="name=value, or name=[value, value] for a sweep; repeatable; see `list SYSTEM --all`.",
+        help=(
+            "name=value, or name=[value, value] for a sweep; repeatable; or --name value; "
+            "see `list SYSTEM --all`."
+        ),
     ),
 ]
 

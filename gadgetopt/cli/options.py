@@ -1,15 +1,20 @@
-"""Options that several commands share, and parsers of numbers with their error messages."""
+"""Options that several commands share, and parsers of numbers with their error messages.
+
+Of commands that take parameters, `--seq 4096` stands for `--set seq=4096` (`WithParameters`).
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gadgetopt.cli.completion import method_lists, system_names
 from gadgetopt.errors import InputError
@@ -238,3 +243,55 @@ def limits(
 ) -> Limits:
     """Return the limits that the options ask for."""
     return Limits(time_s, threads, memory_mb, rel_gap, no_improvement_s, target)
+
+
+class WithParameters(TyperCommand):
+    """A command that takes an option which it does not know as a parameter."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, parameters as settings."""
+        known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        return super().parse_args(ctx, as_settings(args, known))
+
+
+def as_settings(arguments: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return arguments in which unknown options with a value are settings.
+
+    What is nearly a known option stays as it is, and so does what has no value: the command line
+    then says what is wrong.
+
+    Examples
+    --------
+    >>> as_settings(["a.json", "--tensor-parallel", "4", "--json"], {"--json", "--set"})
+    ['a.json', '--set', 'tensor_parallel=4', '--json']
+    >>> as_settings(["a.json", "--jsn", "4"], {"--json", "--set"})
+    ['a.json', '--jsn', '4']
+    """
+    found: list[str] = []
+    waiting = list(arguments)
+    while waiting:
+        argument = waiting.pop(0)
+        if argument == "--":
+            return [*found, argument, *waiting]
+        name, equals, value = argument.partition("=")
+        if not _is_parameter(name, known):
+            found.append(argument)
+        elif equals:
+            found += ["--set", f"{_field(name)}={value}"]
+        elif waiting and not waiting[0].startswith("--"):
+            found += ["--set", f"{_field(name)}={waiting.pop(0)}"]
+        else:
+            found.append(argument)
+    return found
+
+
+def _is_parameter(name: str, known: Collection[str]) -> bool:
+    """Return whether an argument is an option, but none of the command, nor nearly one."""
+    if not name.startswith("--") or name in known:
+        return False
+    bare = [option.lstrip("-") for option in known]
+    return not difflib.get_close_matches(name.removeprefix("--"), bare, cutoff=0.8)
+
+
+def _field(name: str) -> str:
+    return name.removeprefix("--").replace("-", "_")

@@ -33,7 +33,7 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
             for path in (p for form in ("*.py", "README.md", "*.npz") for p in folder.rglob(form)):
                 assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names
             assert (folder / "README.md").exists()
-    for path in (root / "gadgetopt").rglob("*.py"):
+    for path in (p for form in ("*.py", "*.toml") for p in (root / "gadgetopt").rglob(form)):
         assert path.relative_to(root).as_posix() in names
     for path in (root / "instances").rglob("*.json"):
         assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names

@@ -24,6 +24,7 @@ _CLUSTER = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,3}|[1-9]\d{0,3}(,[1-9]\d{0,3})*")
 _IN_NAME = {"cluster", "microbatches", "global_batch"}
 
 AnyInstance = TypeVar("AnyInstance", bound=PipelineInstance)
+AnyOptions = TypeVar("AnyOptions", bound=BaseModel)
 
 
 class ProfileOptions(BaseModel):
@@ -154,7 +155,7 @@ def _others(options: ProfileOptions) -> str:
     return "".join(f"_{field}={value}" for field, value in given.items())
 
 
-def options_of(kind: type[ProfileOptions], given: Mapping[str, Any]) -> ProfileOptions:
+def options_of(kind: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:
     """Return the options of an importer.
 
     Raises

@@ -425,11 +425,11 @@ def test_mistakes_about_certificates_and_pictures_have_their_line(arguments, lin
     ("command", "line"),
     [
         (
-            ("generate", "knapsack", "--items", "5"),
+            ("generate", "knapsack", "--items"),
             "No such option: --items; a parameter is given as --set items=VALUE",
         ),
         (
-            ("import", "philly", "x.csv", "--window-hours", "5"),
+            ("import", "philly", "x.csv", "--window-hours"),
             "No such option: --window-hours; a parameter is given as --set window_hours=VALUE",
         ),
         (
