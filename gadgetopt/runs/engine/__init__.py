@@ -1,10 +1,13 @@
 """Execution of runs: isolated from each other, on this machine or on a Dask cluster.
 
-The client hands each run to a supervisor, a function in a thread of a Dask worker. The supervisor
-has its own solver process, which does the run, and enforces the limits from outside: whatever a
-method does to its process, it costs that one run.
+The client hands each run to a supervisor, a function in a thread of this process or of a Dask
+worker elsewhere. The supervisor has its own solver process, which does the run, and enforces the
+limits from outside: whatever a method does to its process, it costs that one run.
 
-client           sends runs to a Dask cluster and receives rows
+client           hands runs to threads and receives rows
+here             threads of this process that supervise runs
+elsewhere        what the workers of a cluster tell beside the rows
+worker           the Dask worker whose thread this is, if any
 batch            the runs that a store lacks, and how their results are recorded
 supervisor       watches a solver process and stops it at a limit
 process_handle   the supervisor's side of a solver process
@@ -18,5 +21,5 @@ work             messages between client, supervisor and solver process
 finish           the row of a run, however it ended
 interrupts       Ctrl-C as a request to finish
 quiet            Dask's log kept off the terminal
-memory           the memory of this machine or container
+machine          the memory and cores of this machine or container
 """

@@ -1,8 +1,7 @@
-"""The client: sends runs to a Dask cluster, a few at a time, and receives rows.
+"""The client: hands runs to threads here or to a Dask cluster, a few at a time, and receives rows.
 
-The local cluster has its scheduler and its worker threads in this process, and so starts in a
-fraction of a second; solver processes keep the runs apart. An existing cluster is used through the
-same calls.
+Threads of this process do the runs of this machine (`gadgetopt.runs.engine.here`); a cluster is
+used through the same calls, and only for it is Dask imported. Solver processes keep the runs apart.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import logging
-import os
 import queue
 import time
 import uuid
@@ -21,7 +19,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from gadgetopt.errors import InputError, NotLoaded, OtherCode, SchedulerLost
 from gadgetopt.runs.engine.elsewhere import Heard, topic
+from gadgetopt.runs.engine.here import Arrived, Threads
 from gadgetopt.runs.engine.interrupts import polite_interrupt
+from gadgetopt.runs.engine.machine import machine_cores
 from gadgetopt.runs.engine.quiet import quiet_dask
 from gadgetopt.runs.engine.supervisor import (
     FAREWELL_S,
@@ -74,31 +74,26 @@ Job = tuple[Work, Document]
 
 def local_workers(threads: int) -> int:
     """Return how many solves this machine's cores allow at a time."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    with contextlib.suppress(ImportError):
-        from distributed.system import CPU_COUNT  # takes the quota of a container into account
-
-        cores = min(cores or 1, CPU_COUNT)
-    return max(1, (cores or 1) // threads)
+    return max(1, machine_cores() // threads)
 
 
 @dataclass
 class _Held:
-    """An instance on the cluster, and the number of submitted runs that need it."""
+    """An instance, or what stands for it on the cluster, and the runs that need it."""
 
-    future: Any
+    there: Any
     runs: int = 0
 
 
 class Engine:
-    """A cluster that is given jobs as fast as it does them.
+    """Threads, here or of a cluster, that are given jobs as fast as they do them.
 
     Parameters
     ----------
     session : str
         Identifies this comparison among those that share the cluster.
     scheduler : str or None
-        Address of a Dask scheduler; None starts a cluster of `workers` threads in this process.
+        Address of a Dask scheduler; None starts `workers` threads in this process.
     plugins : tuple
         The plug-ins that the runs need.
 
@@ -130,16 +125,14 @@ class Engine:
     # -- the cluster -------------------------------------------------------------------------------
 
     def __enter__(self) -> Engine:
-        from distributed import as_completed
-
-        self._closing.enter_context(quiet_dask())
         try:
-            self.client: Client = self._local() if self.scheduler is None else self._connected()
-            self.arrived: as_completed = as_completed(
-                loop=self.client.loop, with_results=True, raise_errors=False
-            )
+            if self.scheduler is None:
+                self.arrived: Any = Arrived()
+                self.client: Client | Threads = Threads(self.workers, self.arrived)
+                self._closing.callback(self.client.close)
+            else:
+                self._open_cluster()
             self._closing.callback(self._cancel)
-            self._check_versions()
         except BaseException:
             self._closing.close()
             raise
@@ -148,24 +141,17 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self._closing.close()
 
-    def _local(self) -> Any:
-        from distributed import Client, LocalCluster
+    def _open_cluster(self) -> None:
+        try:
+            from distributed import as_completed
+        except ModuleNotFoundError:
+            self._refuse("needs Dask: pip install 'gadgetopt[cluster]'")
+        self._closing.enter_context(quiet_dask())
+        self.client = client = self._connected()
+        self.arrived = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._check_versions(client)
 
-        cluster = LocalCluster(
-            processes=False,
-            n_workers=1,
-            threads_per_worker=self.workers,
-            memory_limit=0,  # the supervisors enforce memory limits
-            dashboard_address="127.0.0.1:0",  # not reachable from other machines
-            worker_dashboard_address="127.0.0.1:0",
-            silence_logs=False,
-        )
-        self._closing.enter_context(cluster)
-        client = self._closing.enter_context(Client(cluster, set_as_default=False))
-        self.dashboard = cluster.dashboard_link if _draws() else None
-        return client
-
-    def _connected(self) -> Any:
+    def _connected(self) -> Client:
         from distributed import Client
 
         try:
@@ -182,10 +168,8 @@ class Engine:
                 self.dashboard = client.dashboard_link
         return client
 
-    def _check_versions(self) -> None:
-        if self.scheduler is None:
-            return
-        for found in self.client.run(versions, on_error="return").values():
+    def _check_versions(self, client: Client) -> None:
+        for found in client.run(versions, on_error="return").values():
             if isinstance(found, BaseException):
                 self._refuse(f"its workers cannot run gadgetopt: {found}")
             if found != VERSIONS:
@@ -308,11 +292,9 @@ class Engine:
             held = self.held.get(work.fingerprint)
             if held is None:
                 key = f"instance-{work.fingerprint}-{uuid.uuid4().hex[:8]}"
-                future = self.client.submit(
-                    _hold, document_text(document), key=key, priority=first_come
-                )
+                there = self._put_there(document_text(document), key, priority=first_come)
                 self._release_instances()
-                held = self.held[work.fingerprint] = _Held(future)
+                held = self.held[work.fingerprint] = _Held(there)
             held.runs += 1
             key = f"run-{work.key}-{uuid.uuid4().hex[:8]}"
             works = [each for each, _ in bundle]
@@ -320,7 +302,7 @@ class Engine:
             future = self.client.submit(
                 supervise_all,
                 works,
-                held.future,
+                held.there,
                 self._plugins(),
                 patience_s,
                 key=key,
@@ -333,8 +315,14 @@ class Engine:
         """Return the plug-ins on the cluster, which they reach once."""
         if self.plugins and self.shipped is None:
             key = f"plugins-{uuid.uuid4().hex[:8]}"
-            self.shipped = self.client.submit(_hold, self.plugins, key=key)
+            self.shipped = self._put_there(self.plugins, key)
         return self.shipped or ()
+
+    def _put_there(self, what: Any, key: str, **how: Any) -> Any:
+        """Return what stands for an instance or plug-ins on a cluster; here it is the thing."""
+        if self.scheduler is None:
+            return what
+        return self.client.submit(_hold, what, key=key, **how)
 
     def _release_instances(self) -> None:
         for fingerprint in [f for f, held in self.held.items() if held.runs == 0]:
@@ -368,8 +356,6 @@ class Engine:
 
     def _outcomes(self, future: Any, result: Any, bundle: list[Job]) -> list[Row | Failure]:
         """Return the outcomes of the first runs of a bundle, at least one."""
-        from distributed import KilledWorker
-
         if isinstance(result, list):  # the result is here, though its worker may be gone
             rows: list[Row | Failure] = result
             return rows
@@ -378,7 +364,7 @@ class Engine:
         error = result[1] if isinstance(result, tuple) else result
         for work, _ in bundle:  # any of them may have been the cause: try them one by one
             self.expected_s[work.problem, work.spec] = BUNDLE_S
-        if isinstance(error, KilledWorker):
+        if self.scheduler is not None and _is_death_of_workers(error):
             return (
                 []
                 if len(bundle) > 1
@@ -417,6 +403,13 @@ class Engine:
 def _draws() -> bool:
     """Return True if the packages that Dask's dashboard needs are installed."""
     return importlib.util.find_spec("bokeh") is not None
+
+
+def _is_death_of_workers(error: Any) -> bool:
+    """Return True if a cluster's workers died of a bundle, several of them one after another."""
+    from distributed import KilledWorker
+
+    return isinstance(error, KilledWorker)
 
 
 def _hold(what: T) -> T:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.compiling import tell
 from gadgetopt.runs.engine.searches import is_followed, search_of
+from gadgetopt.runs.engine.worker import dask_worker
 
 if TYPE_CHECKING:
     from gadgetopt.runs.engine.waiting import Waiting
@@ -32,13 +33,8 @@ def words_of(work: Work) -> Words:
 
     It tells nothing where the client is in this process, and so knows already.
     """
-    from distributed import get_worker
-
-    if is_followed(work.session):
-        return _nothing
-    try:
-        worker = get_worker()
-    except ValueError:
+    worker = None if is_followed(work.session) else dask_worker()
+    if worker is None:
         return _nothing
 
     def told(*words: str | float) -> None:

@@ -1,4 +1,6 @@
-"""The supervisor: a Dask worker's thread that enforces the limits of a run from outside.
+"""The supervisor: a thread that enforces the limits of a run from outside.
+
+It is one of this process's (`gadgetopt.runs.engine.here`) or one of a Dask worker elsewhere.
 
 Each thread owns one solver process and keeps it for many runs. A run that takes too long or too
 much memory is stopped; a process that dies is replaced, and its run is tried once more.
@@ -11,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +21,7 @@ from gadgetopt.errors import InputError, NotLoaded, OtherCode
 from gadgetopt.numbers.compiling import tell
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.elsewhere import words_of
-from gadgetopt.runs.engine.memory import machine_memory_mb
+from gadgetopt.runs.engine.machine import machine_memory_mb
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
 from gadgetopt.runs.engine.searches import search_of
 from gadgetopt.runs.engine.work import (
@@ -28,6 +31,7 @@ from gadgetopt.runs.engine.work import (
     Work,
     unproved,
 )
+from gadgetopt.runs.engine.worker import dask_worker
 from gadgetopt.search.alarm import default_grace_s
 
 if TYPE_CHECKING:
@@ -55,6 +59,23 @@ MOST_SPOILT = 3
 #: Share of the memory that all solves may use together if no limit is given.
 MEMORY_SHARE = 0.9
 
+
+@dataclass(frozen=True)
+class Place:
+    """Threads of this process that do the runs of one client.
+
+    Attributes
+    ----------
+    threads : int
+        How many runs are done at a time; they share the memory.
+    over : threading.Event
+        Set once nobody waits for the runs any more.
+    """
+
+    threads: int
+    over: threading.Event
+
+
 _threads = threading.local()
 _interrupted: set[str] = set()
 
@@ -62,6 +83,11 @@ _interrupted: set[str] = set()
 def interrupt(session: str) -> None:
     """End the runs of a comparison on this worker: current runs soon, waiting runs at once."""
     _interrupted.add(session)
+
+
+def work_at(place: Place) -> None:
+    """Have this thread's runs share a place with those of its other threads."""
+    _threads.place = place
 
 
 def versions() -> tuple[str, str]:
@@ -413,12 +439,22 @@ def _process(threads: int, plugins: str) -> SolverProcess:
     return process
 
 
+def end_process() -> None:
+    """End the solver process of this thread, if it has one."""
+    process: SolverProcess | None = _threads.__dict__.pop("process", None)
+    if process is not None:
+        process.stop()
+
+
 def _cancelled() -> Callable[[], bool]:
     """Return a function that is True once nobody waits for this thread's run any more."""
-    from distributed import get_worker
-
+    place: Place | None = getattr(_threads, "place", None)
+    if place is not None:
+        return place.over.is_set
+    worker = dask_worker()
+    if worker is None:
+        return lambda: False
     try:
-        worker = get_worker()
         key = worker.get_current_task()
     except (ValueError, KeyError):
         return lambda: False
@@ -432,13 +468,11 @@ def _cancelled() -> Callable[[], bool]:
 
 def _share_mb() -> float:
     """Return the memory that one solve may use if no limit is given."""
-    from distributed import get_worker
-    from distributed.system import MEMORY_LIMIT
-
-    limit, threads = MEMORY_LIMIT, 1
-    try:
-        worker = get_worker()
-        limit, threads = worker.memory_manager.memory_limit or limit, worker.state.nthreads
-    except ValueError:
-        pass
-    return float(MEMORY_SHARE * limit / threads / 1e6)
+    limit, threads, worker = machine_memory_mb(), 1, dask_worker()
+    place: Place | None = getattr(_threads, "place", None)
+    if place is not None:
+        threads = place.threads
+    elif worker is not None:
+        own = worker.memory_manager.memory_limit
+        limit, threads = own / 1e6 if own else limit, worker.state.nthreads
+    return float(MEMORY_SHARE * limit / threads)

@@ -72,7 +72,11 @@ def test_the_commands_of_the_page_give_its_tables_and_files(root, tmp_path, monk
         preamble = "\\documentclass{article}\n\\usepackage{booktabs,tabularx}\n"
         document = f"{preamble}\\begin{{document}}\n{table}\n\\end{{document}}\n"
         (tmp_path / "paper.tex").write_text(document)
-        subprocess.run([compiler, "paper.tex"], check=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [compiler, "paper.tex"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+        assert b"Overfull" not in done.stdout
 
 
 def test_the_check_of_latex_finds_what_is_wrong():
