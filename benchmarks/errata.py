@@ -85,7 +85,7 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
             last = paper
             yield "\n" + textwrap.fill(paper + ":", WIDTH) + "\n"
         sure = SURE[row["grade"]]
-        if not row["witness"]:
+        if not row["counterexample"]:
             sure = sure.replace("by a counterexample", "by arithmetic")
             sure += "" if "arithmetic" in sure else ", by arithmetic"
         repair = f"{row['repair']}. Why: {row['proof']}."

@@ -107,9 +107,9 @@ def errata(
 
 def row_of(system: Problem, statement: Statement) -> dict[str, Any]:
     """Check a statement; return what is said of it."""
-    from gadgetopt.trust.statements import check, witness_path
+    from gadgetopt.trust.statements import check, counterexample_path
 
-    found, path = check(system, statement), witness_path(system, statement)
+    found, path = check(system, statement), counterexample_path(system, statement)
     path = f"instances/{path}" if path else ""
     name = f"{system.name}/{statement.name}"
     commands = [f"gadgetopt errata {name}"]
@@ -125,7 +125,7 @@ def row_of(system: Problem, statement: Statement) -> dict[str, Any]:
         "shown": found.shown,
         "repair": statement.repair,
         "proof": statement.proof,
-        "witness": path,
+        "counterexample": path,
         "commands": commands,
         "reconstructed": statement.reconstructed,
     }
@@ -139,7 +139,7 @@ def _print_one(row: dict[str, Any]) -> None:
     echo(f"  {row['source']}, {of}")
     echo(f"  says: {row['statement']}")
     echo(f"  shown: {row['shown']}")
-    echo(f"  counterexample: {row['witness'] or 'none, arithmetic decides'}")
+    echo(f"  counterexample: {row['counterexample'] or 'none, arithmetic decides'}")
     for label in ("repair", "proof"):
         if row[label]:
             echo(f"  {label}: {row[label]}")

@@ -33,8 +33,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Seconds of a loop as plain Python after which its machine code is looked for, and after which it
-#: is compiled if there is none. A call as plain Python takes no longer either, so a method looks at
-#: its clock and heeds Ctrl-C as it does between compiled calls. Tuned: `benchmarks/start.py`.
+#: is compiled if there is none; they are the processor's, so that a busy machine compiles no more
+#: than an idle one. A call as plain Python takes no longer by the clock either, so a method looks
+#: at its clock and heeds Ctrl-C as it does between compiled calls. Tuned: `benchmarks/start.py`.
 READ_S, COMPILE_S = 0.1, 0.5
 
 COMPILED: bool = (
@@ -59,7 +60,7 @@ class Loop(Generic[P, R]):
     plain : callable
         The loop as plain Python, for whoever has numbers that no machine word holds.
     plain_s : float
-        Seconds that it has taken so in this process.
+        Seconds of the processor that it has taken so in this process.
     """
 
     def __init__(self, plain: Callable[P, R]):
@@ -132,13 +133,13 @@ class Loop(Generic[P, R]):
         machine code, nobody ever sees a call that is half done.
         """
         kept = _contents((arguments, named))
-        began_s = time.perf_counter()
+        began_s, used_s = time.perf_counter(), time.thread_time()
         alarm = ended_after(most_s)
         try:
             with alarm, np.errstate(all="ignore"):
                 _here.in_plain_loop = True
                 value = _as_machine_code_returns(self.plain(*arguments, **named))
-            self.plain_s += time.perf_counter() - began_s
+            self.plain_s += time.thread_time() - used_s
             return True, value
         except BaseException:
             for array, content in kept:
@@ -148,7 +149,7 @@ class Loop(Generic[P, R]):
         finally:
             _here.in_plain_loop = False
         with preparing(began_s):  # nobody's result
-            self.plain_s += time.perf_counter() - began_s
+            self.plain_s += time.thread_time() - used_s
         return False, None
 
     def _is_kept(self) -> bool:

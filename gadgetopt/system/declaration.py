@@ -262,19 +262,20 @@ class Statement(Part):
     verdict : "holds" or "refuted"
         What the check finds.
     grade : str
-        How it fails: "refuted" by an exact witness, "dimensions" that do not fit, "ambiguous" text,
-        "contradiction" with the paper's own text or figures, "not reproducible"; "holds" otherwise.
+        How it fails: "refuted" by an exact counterexample, "dimensions" that do not fit,
+        "ambiguous" text, "contradiction" with the paper's own text or figures, "not reproducible";
+        "holds" otherwise.
     check : callable
-        `check(witness) -> gadgetopt.trust.statements.Finding`, `check()` without a witness.
+        `check(counterexample) -> gadgetopt.trust.statements.Finding`, `check()` without one.
     repair : str
         What holds instead.
     proof : str
         Why the repair holds: its proof, or where that is.
-    witness : bool
+    counterexample : bool
         True if an instance shows it: `instances/errata/SYSTEM/NAME.json`, which `check` is given.
         Statements that arithmetic decides have none.
     command : str
-        A plain command that shows it, too, without its `gadgetopt`; `{}` is the witness.
+        A plain command that shows it, too, without its `gadgetopt`; `{}` is the counterexample.
     reconstructed : bool
         True if the paper's text was not at hand: the entry is about our reconstruction.
     """
@@ -289,7 +290,7 @@ class Statement(Part):
     check: Callable[..., Any]
     repair: str = ""
     proof: str = ""
-    witness: bool = False
+    counterexample: bool = False
     command: str = ""
     reconstructed: bool = False
 

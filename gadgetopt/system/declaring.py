@@ -235,7 +235,7 @@ class Declaration:
                 values["form"] = function.beside(values["form"])
         if form.record is Statement:
             values["verdict"] = "holds" if values["grade"] == "holds" else "refuted"
-            values["witness"] = bool(function.arguments)
+            values["counterexample"] = bool(function.arguments)
         if form.record is Guarantee:
             values["assumptions"] = tuple(
                 Assumption(text, holds) for text, holds in values["assumptions"].items()
@@ -450,7 +450,8 @@ def statement(
 ) -> Declaration:
     """Declare a function as the check of a paper's statement, named after it with hyphens.
 
-    A function that takes an argument is given the witness; a statement holds unless it is graded.
+    A function that takes an argument is given the counterexample; a statement holds unless it is
+    graded.
     The values are those of `gadgetopt.system.declaration.Statement`.
     """
     return Declaration("statement", system, _given(locals()))

@@ -1,8 +1,9 @@
 """Statements of the literature, checked again.
 
 A system declares the statements of its paper that were checked (`Statement`). `check` recomputes
-one, on its witness if it has one. For a ratio it compares a run with a better solution and with a
-bound, `tested_ratio`: what refutes a theorem is a feasible solution, judged by the evaluator alone.
+one, on its counterexample if it has one. For a ratio it compares a run with a better solution and
+with a bound, `tested_ratio`: what refutes a theorem is a feasible solution, judged by the evaluator
+alone.
 """
 
 from __future__ import annotations
@@ -76,14 +77,14 @@ def chosen(names: Iterable[str]) -> list[tuple[Problem, Statement]]:
     return out if names else every
 
 
-def witness_path(system: Problem, statement: Statement) -> str:
-    """Return the path of a statement's witness in the library; empty if it has none."""
-    return f"errata/{system.name}/{statement.name}.json" if statement.witness else ""
+def counterexample_path(system: Problem, statement: Statement) -> str:
+    """Return the path of a statement's counterexample in the library; empty if it has none."""
+    return f"errata/{system.name}/{statement.name}.json" if statement.counterexample else ""
 
 
 def check(system: Problem, statement: Statement) -> Finding:
     """Check a statement again."""
-    path = witness_path(system, statement)
+    path = counterexample_path(system, statement)
     found = statement.check(read_instance(library() / Path(path))) if path else statement.check()
     if not isinstance(found, Finding):
         raise TypeError(f"{system.name}/{statement.name}: its check returns no Finding: {found!r}")
@@ -97,7 +98,7 @@ def changed(document: Document, **fields: Any) -> Document:
 
 
 def run(document: Document, method: str) -> Result:
-    """Run a method on a witness; its solution is judged by the evaluator."""
+    """Run a method on a counterexample; its solution is judged by the evaluator."""
     return solve(document, method, LIMITS, 0)
 
 
@@ -137,7 +138,7 @@ def tested_ratio(document: Document, theorem: str, method: str, rival: str) -> F
     Parameters
     ----------
     document : Document
-        The witness.
+        The counterexample.
     theorem, method : str
         The theorem, and the method that it is about.
     rival : str

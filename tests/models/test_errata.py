@@ -10,7 +10,7 @@ import pytest
 from gadgetopt.cli.checking import row_of
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.methods import find_method
-from gadgetopt.trust.statements import Finding, check, chosen, statements, witness_path
+from gadgetopt.trust.statements import Finding, check, chosen, counterexample_path, statements
 
 ROOT = Path(__file__).parents[2]
 EVERY = [
@@ -42,13 +42,13 @@ def test_a_check_finds_what_its_entry_and_the_page_say(system, statement, page):
 def test_an_entry_is_complete(system, statement):
     assert statement.proof
     assert statement.repair or statement.verdict == "holds"
-    if statement.witness:
-        document = read_instance(library() / witness_path(system, statement))
+    if statement.counterexample:
+        document = read_instance(library() / counterexample_path(system, statement))
         assert document.problem.name == system.name
         assert document.name == f"{system.name}_{statement.name}"
         assert len(document.origin["note"]) > 100, "no derivation"
     if statement.command:
-        assert statement.witness == ("{}" in statement.command)
+        assert statement.counterexample == ("{}" in statement.command)
         words = shlex.split(statement.command)
         for flag in {"--method", "--methods"} & set(words):
             for call in words[words.index(flag) + 1].split(","):
@@ -60,8 +60,8 @@ def test_the_page_has_every_statement_and_no_other(page):
     assert sum(verdict == "refuted" for verdict in page.values()) >= 25
 
 
-def test_every_witness_belongs_to_a_statement():
-    named = {witness_path(system, statement) for system, statement in statements()}
+def test_every_counterexample_belongs_to_a_statement():
+    named = {counterexample_path(system, statement) for system, statement in statements()}
     there = (path.relative_to(library()) for path in (library() / "errata").rglob("*.json"))
     assert {path.as_posix() for path in there} == named - {""}
 

@@ -1,4 +1,4 @@
-"""The first witness, brute force, and small random instances to try it on."""
+"""Brute force, which all else is held against, and small random instances to try it on."""
 
 from __future__ import annotations
 

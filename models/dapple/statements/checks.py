@@ -1,4 +1,4 @@
-"""The statements, checked on witness instances."""
+"""The statements, checked on counterexamples."""
 
 from __future__ import annotations
 

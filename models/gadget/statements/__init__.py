@@ -1,5 +1,5 @@
 """Statements of the paper that were checked.
 
-- `checks`: constraints and algorithms on witness instances
+- `checks`: constraints and algorithms on counterexamples
 - `experiments`: units and figures of the experiments
 """

@@ -1,4 +1,4 @@
-"""Constraints and algorithms of the paper, checked on witness instances."""
+"""Constraints and algorithms of the paper, checked on counterexamples."""
 
 from __future__ import annotations
 

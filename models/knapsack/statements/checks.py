@@ -1,4 +1,4 @@
-"""The theorem, checked on a witness instance."""
+"""The theorem, checked on a counterexample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements, checked on witness instances and in exact numbers."""
+"""The statements, checked on counterexamples and in exact numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theorem, lemmas and constraints of the paper, checked on witness instances."""
+"""Theorem, lemmas and constraints of the paper, checked on counterexamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lemmas, algorithms and theorems of the paper, checked on witness instances."""
+"""Lemmas, algorithms and theorems of the paper, checked on counterexamples."""
 
 from __future__ import annotations
 

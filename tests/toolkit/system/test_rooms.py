@@ -205,8 +205,8 @@ def jobs(instance):
 @statement(
     name="claim", source="p. 1", statement="so"
 )
-def check(witness):
-    """A witness."""
+def check(counterexample):
+    """A counterexample."""
 
 
 @trainer(methods=("own",), presets={"small": {}, "large": {"rounds": 9}})
@@ -298,7 +298,7 @@ def test_every_part_takes_from_its_function_what_it_does_not_say(folder):
     assert theorem.assumptions[0].text == "it holds"
     assert theorem.assumptions[0].holds(None, {})
     assert (problem.pictures[0].name, problem.pictures[0].of) == ("jobs", "instance")
-    assert problem.statements[0].witness
+    assert problem.statements[0].counterexample
     assert problem.trainers[0].presets == {"small": {}, "large": {"rounds": 9}}
     there = imported(importlib.import_module(name))
     for kind in PARTS:
@@ -330,8 +330,8 @@ def lemma_1():
 
 
 @statement(source="p. 2", statement="not so", grade="dimensions")
-def lemma_2(witness):
-    """A witness."""
+def lemma_2(counterexample):
+    """A counterexample."""
 '''
 
 
@@ -343,8 +343,8 @@ def test_what_is_usual_is_not_said(folder):
     assert (model.name, model.strength, model.backends) == ("flow", "exact", ("highs",))
     assert [drawn.name for drawn in problem.pictures] == ["flow"]
     first, second = problem.statements
-    assert (first.name, first.verdict, first.witness) == ("lemma-1", "holds", False)
-    assert (second.name, second.verdict, second.witness) == ("lemma-2", "refuted", True)
+    assert (first.name, first.verdict, first.counterexample) == ("lemma-1", "holds", False)
+    assert (second.name, second.verdict, second.counterexample) == ("lemma-2", "refuted", True)
     there = imported(importlib.import_module(name))
     for part in (model, first, second, *problem.pictures):
         assert plain(part) in [plain(p) for p in there if type(p) is type(part)]

@@ -82,8 +82,8 @@ def price_guided(
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
     steps : int, default 80,000
-        Steps of annealing in the pool, and again on the servers; fewer where there are very
-        many jobs.
+        Steps of annealing in the pool, and again on the servers; fewer where there are few or
+        very many jobs.
     """
     search: Search[ASrptSolution] = Search("min", limits)
     clock, pool = search.clock, pool_of(instance)

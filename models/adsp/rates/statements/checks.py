@@ -1,4 +1,4 @@
-"""The statements, checked by their units and on witness instances."""
+"""The statements, checked by their units and on counterexamples."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def annealing(
     rng : numpy.random.Generator
         Draws the sources of the fronts, and the proposals.
     sweeps : int, default 16,000
-        Proposals for each node with weight.
+        Proposals for each node with weight; fewer where there are few nodes.
     """
     clock, weighted = Clock(limits), Weighted.of(instance)
     trace = Trace(limits, clock)

@@ -1,4 +1,4 @@
-"""The statement, checked on a witness instance."""
+"""The statement, checked on a counterexample."""
 
 from __future__ import annotations
 
