@@ -9,7 +9,8 @@ Chromium or Chrome.
 Run `python benchmarks/pictures.py NAME ...`, or `--all`; without names it lists them. Files go to
 docs/img or to --out. `spp_vgg16` is drawn from a public profile that is not in this repository: the
 `graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16. `report` is a
-photograph of the head of a report, by Chromium.
+photograph of the head of a report, by Chromium. `headline_dark` is README's figure, headline.svg,
+with its light turned as the site turns that of its pictures in the dark.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from gadgetopt.system.generation import Series, write_series
 from gadgetopt.system.registry import problem_names
 from gadgetopt.system.result import Limits
 
-REPORT = "report"
+REPORT, HEADLINE, HEADLINE_DARK = "report", "headline", "headline_dark"
+#: By definition: that of the site's pictures in the dark (docs/_extensions/static/site.css).
+DARK = "filter: invert(.92) hue-rotate(180deg)"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "img"
 
@@ -111,6 +114,12 @@ def photograph_report(path: Path) -> None:
         subprocess.run([browser, *options], check=True, stderr=subprocess.DEVNULL)
 
 
+def darken(light: Path, dark: Path) -> None:
+    """Write a picture, SVG by plotly, with its light turned, for pages with a dark ground."""
+    head, rest = light.read_text(encoding="utf-8").split('style=""', 1)
+    dark.write_text(f'{head}style="{DARK}"{rest}', encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -122,16 +131,21 @@ def main() -> None:
     options = parser.parse_args()
     known = pictures(options.vgg16)
     if options.all:
-        options.names = [REPORT] + [name for name in known if name != "spp_vgg16" or options.vgg16]
+        options.names = [REPORT, HEADLINE_DARK] + [
+            name for name in known if name != "spp_vgg16" or options.vgg16
+        ]
     if not options.names:
-        print("\n".join([REPORT, *known]))
+        print("\n".join([REPORT, HEADLINE_DARK, *known]))
         return
-    unknown = [name for name in options.names if name not in {REPORT, *known}]
+    unknown = [name for name in options.names if name not in {REPORT, HEADLINE_DARK, *known}]
     if unknown:
         parser.error(f"no picture is named {', '.join(unknown)}")
     if REPORT in options.names:
         options.names.remove(REPORT)
         photograph_report(options.out.resolve() / f"{REPORT}.png")
+    if HEADLINE_DARK in options.names:
+        options.names.remove(HEADLINE_DARK)
+        darken(DOCS / f"{HEADLINE}.svg", options.out / f"{HEADLINE_DARK}.svg")
     files = {name: options.out / f"{name}.png" for name in options.names}
     if not files:
         return

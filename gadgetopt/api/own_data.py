@@ -39,8 +39,9 @@ def instance(
         Default: the system's with `_own`.
     like : Document, path or str, optional
         An instance, its file, or a preset of the system: it gives the values of all fields that are
-        not given, and the origin says which. Without it a few bandwidths have values of public
-        standards, which the origin names with their sources; no other value is made up.
+        not given, and the origin says which. Without it the physics of a cluster, such as
+        bandwidths, has values of public standards, data sheets or the paper, which the origin names
+        with their sources; no other value is made up.
     **fields
         The fields of the system's instances, as in its files (`gadgetopt schema SYSTEM`): plain
         Python, arrays, and for a list also a DataFrame. Its columns are the fields of the list's
@@ -139,21 +140,38 @@ def by_own_names(system: Problem, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fill(kind: type[Data], data: dict[str, Any], start: str = "") -> dict[str, str]:
     """Give missing fields their sourced values, also in records within; return the sources."""
-    sources: dict[str, str] = {}
+    sources, computed = dict[str, str](), dict[str, Sourced]()
     for key, field in kind.model_fields.items():
         if key not in data and field.is_required():
             for given in field.metadata:
-                if isinstance(given, Sourced):
+                if isinstance(given, Sourced) and callable(given.value):
+                    computed[key] = given
+                elif isinstance(given, Sourced):
                     data[key] = given.value
                     sources[f"{start}{key}"] = f"{given.value}: {given.source}"
         elif isinstance(data.get(key), dict):
-            within = _record(field.annotation, data[key])
-            if within is not None:
-                data[key] = own = dict(data[key])
-                if "type" in within.model_fields:  # tells records of several kinds apart
-                    own.setdefault("type", within.model_fields["type"].default)
-                sources |= _fill(within, own, f"{start}{key}.")
+            data[key], found = _filled(field.annotation, data[key], f"{start}{key}.")
+            sources |= found
+        elif isinstance(data.get(key), list | tuple):
+            entries = [_filled(field.annotation, entry, f"{start}{key}.") for entry in data[key]]
+            data[key] = [entry for entry, _ in entries]
+            for _, found in entries:
+                sources |= found
+    for key, given in computed.items():  # of the fields that are there by now
+        data[key] = value = given.value(data)
+        sources[f"{start}{key}"] = f"{value}: {given.source}"
     return sources
+
+
+def _filled(annotation: Any, given: Any, start: str) -> tuple[Any, dict[str, str]]:
+    """Return a record of a field, or an entry of its list, with sourced values; and the sources."""
+    within = _record(annotation, given) if isinstance(given, dict) else None
+    if within is None:
+        return given, {}
+    own = dict(given)
+    if "type" in within.model_fields:  # tells records of several kinds apart
+        own.setdefault("type", within.model_fields["type"].default)
+    return own, _fill(within, own, start)
 
 
 def _record(annotation: Any, given: Mapping[str, Any]) -> type[Data] | None:

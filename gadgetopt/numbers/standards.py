@@ -15,9 +15,10 @@ class Sourced:
 
     Attributes
     ----------
-    value : number
+    value : number or callable
+        The number, or a function of the other fields that returns it.
     source : str
-        A public standard, or a table of a paper.
+        A public standard, a data sheet, or a table of a paper.
     """
 
     value: Any
@@ -38,3 +39,9 @@ ETHERNET_BYTES_PER_S = Sourced(12.5e9, ETHERNET)
 PCI_EXPRESS_BYTES_PER_S = Sourced(2048e9 / 65, PCI_EXPRESS)
 ETHERNET_GBYTES_PER_S = Sourced("25/2", ETHERNET)
 PCI_EXPRESS_GBYTES_PER_S = Sourced("2048/65", PCI_EXPRESS)
+ETHERNET_GBYTE_PER_S = Sourced(12.5, ETHERNET)
+ETHERNET_MBPS = Sourced(100_000, ETHERNET)
+ETHERNET_GBPS = Sourced(100, ETHERNET)
+PCI_EXPRESS_GBPS = Sourced(16384 / 65, PCI_EXPRESS)
+#: From a rack to the others.
+ETHERNET_400_MBPS = Sourced(400_000, "400 Gbit/s Ethernet (IEEE 802.3bs)")

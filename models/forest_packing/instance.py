@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from gadgetopt.numbers.standards import ETHERNET_GBYTE_PER_S
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import (
     Certificate,
@@ -58,7 +59,7 @@ class Link(Data):
 
     src: NonNegativeInt
     dst: NonNegativeInt
-    bandwidth_gbyte_per_s: NonNegativeSize
+    bandwidth_gbyte_per_s: Annotated[NonNegativeSize, ETHERNET_GBYTE_PER_S]
     both: bool = False
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from gadgetopt.numbers.standards import ETHERNET_400_MBPS, ETHERNET_MBPS
 from gadgetopt.system.data import (
     Data,
     Instance,
@@ -44,13 +45,13 @@ class Server(Data):
 
     rack: NonNegativeInt
     capacity: Amounts
-    access_mbps: Mbps
+    access_mbps: Annotated[Mbps, ETHERNET_MBPS]
 
 
 class Rack(Data):
     """A rack's switch; `uplink_mbps` is the bandwidth to the core, in each direction."""
 
-    uplink_mbps: Mbps
+    uplink_mbps: Annotated[Mbps, ETHERNET_400_MBPS]
 
 
 class TwoTier(Data):
@@ -91,7 +92,7 @@ class Link(Data):
 
     source: NonNegativeInt
     target: NonNegativeInt
-    mbps: Mbps
+    mbps: Annotated[Mbps, ETHERNET_MBPS]
 
 
 class Graph(Data):

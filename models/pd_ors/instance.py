@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.standards import ETHERNET_GBPS, PCI_EXPRESS_GBPS
 from gadgetopt.pieces.utility import log_sigmoid, sigmoid
 from gadgetopt.system.data import (
     MOST_SIZE,
@@ -124,8 +125,8 @@ class Job(Data):
     sample_time_slots: PositiveSize
     gradient_gbit: Annotated[float, Field(ge=0, le=MOST_SIZE)]
     worker_ps_ratio: Annotated[float, Field(ge=1, le=MOST_SIZE)]
-    bandwidth_internal_gbps: PositiveSize
-    bandwidth_external_gbps: PositiveSize
+    bandwidth_internal_gbps: Annotated[PositiveSize, PCI_EXPRESS_GBPS]
+    bandwidth_external_gbps: Annotated[PositiveSize, ETHERNET_GBPS]
     worker_demand: Amounts
     ps_demand: Amounts
     utility: Annotated[SlotSigmoid | TableUtility, Field(discriminator="kind")]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from gadgetopt.numbers.standards import Called
+from gadgetopt.numbers.standards import ETHERNET, PCI_EXPRESS, Called, Sourced
 from gadgetopt.system.data import (
     Data,
     Instance,
@@ -63,6 +64,29 @@ class Job(Data):
     name: str | None = None
 
 
+def one_after_another(fields: dict[str, Any]) -> int:
+    """Return the slots of the jobs if each runs alone, where it is fastest."""
+    try:
+        instance = SjfBcoInstance.model_validate_json(json.dumps({**fields, "horizon_slots": 1}))
+    except ValidationError:  # the instance, which then has all its fields, says what is wrong
+        return 1
+    return int(instance.rates.exec_min.sum())
+
+
+#: What an instance of one's own has where nobody says otherwise; slots are seconds. A GPU reduces
+#: as fast as its memory reads two numbers and writes one. Every job that shares a link gets an
+#: equal part of it. Jobs of the paper spend up to 15 % of an iteration of 0.01 slots or more on
+#: contention and overhead.
+INTER_BW = Sourced(12_500, f"{ETHERNET}, with slots of 1 s")
+INTRA_BW = Sourced(2_048_000 / 65, f"{PCI_EXPRESS}, with slots of 1 s")
+REDUCTION = Sourced(
+    1_555_000 / 3, "a third of the memory bandwidth of an A100 of 40 GB (data sheet), slots of 1 s"
+)
+CONTENTION = Sourced(1, "equal parts of a link for all that share it")
+OVERHEAD = Sourced(0.001, "within 15 % of an iteration of 0.01 slots (the paper's experiments)")
+HORIZON = Sourced(one_after_another, "all jobs one after another, each where it is fastest")
+
+
 class SjfBcoInstance(Instance):
     """A cluster with link and contention constants, and the jobs that wait at slot 0.
 
@@ -71,12 +95,12 @@ class SjfBcoInstance(Instance):
     """
 
     server_gpus: Annotated[tuple[GpuCount, ...], Field(min_length=1), Called("servers")]
-    horizon_slots: PositiveInt
-    inter_bw_mb_per_slot: PositiveFloat
-    intra_bw_mb_per_slot: PositiveFloat
-    gpu_reduce_mb_per_slot: PositiveFloat
-    contention_coeff: UnitCoefficient
-    overhead_coeff: UnitCoefficient
+    horizon_slots: Annotated[PositiveInt, HORIZON]
+    inter_bw_mb_per_slot: Annotated[PositiveFloat, INTER_BW]
+    intra_bw_mb_per_slot: Annotated[PositiveFloat, INTRA_BW]
+    gpu_reduce_mb_per_slot: Annotated[PositiveFloat, REDUCTION]
+    contention_coeff: Annotated[UnitCoefficient, CONTENTION]
+    overhead_coeff: Annotated[UnitCoefficient, OVERHEAD]
     overhead_unit_slots: PositiveFloat = 1.0
     degradation_alpha: NonNegativeFloat = 0.0
     clamp_contention: bool = True

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from gadgetopt.numbers.standards import ETHERNET_GBPS
 from gadgetopt.system.data import Data, NonNegativeFloat, PositiveFloat
 
 from .iteration_time import Layer, Overlap, overlap_fractions
@@ -97,7 +98,7 @@ class PsWorkerJob(Data):
     sgd_mode: Literal["sync", "async"]
     iterations: Annotated[float, Field(ge=1)]
     model_size_mb: PositiveFloat
-    ps_bandwidth_gbps: PositiveFloat
+    ps_bandwidth_gbps: Annotated[PositiveFloat, ETHERNET_GBPS]
     global_batch_size: Annotated[float, Field(ge=1)] | None = None
     minibatch_size: Annotated[float, Field(ge=1)] | None = None
     fp_time_per_sample_s: PositiveFloat | None = None

@@ -1,5 +1,6 @@
 """Instances that are built as graphs, and values from public standards."""
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -158,6 +159,66 @@ def test_bandwidths_of_standards_are_filled_in_and_named_in_the_origin():
     assert "sourced" not in told.origin
     like = gadgetopt.instance("a_srpt", servers=[8], jobs=jobs, like="quickstart")
     assert "sourced" not in like.origin
+
+
+def test_the_physics_of_jobs_on_servers_is_filled_in_and_the_horizon_holds_all_jobs():
+    jobs = [{"gpus": 2, "iterations": 10, "bwd_slots": 0.3}, {"gpus": 4, "iterations": 7}]
+    mine = gadgetopt.instance("sjf_bco", jobs=jobs, servers=[2, 4])
+    # Alone on one server an iteration takes 0.301 slots, three in a slot: four slots for ten; the
+    # second job's takes 0.001 slots.
+    assert mine.data.horizon_slots == 4 + 1
+    assert mine.data.inter_bw_mb_per_slot == 12_500
+    assert set(mine.origin["sourced"]) == {
+        "horizon_slots", "inter_bw_mb_per_slot", "intra_bw_mb_per_slot", "gpu_reduce_mb_per_slot",
+        "contention_coeff", "overhead_coeff",
+    }  # fmt: skip
+    assert mine.origin["sourced"]["horizon_slots"].startswith("5: all jobs one after another")
+    own = gadgetopt.instance("sjf_bco", jobs=jobs, servers=[2, 4], inter_bw_mb_per_slot=1)
+    assert own.data.inter_bw_mb_per_slot == 1
+    assert "inter_bw_mb_per_slot" not in own.origin["sourced"]
+
+
+def test_a_job_that_no_slot_holds_is_named_though_the_horizon_is_filled_in():
+    with pytest.raises(InputError, match=r"jobs\[0\]: one iteration takes 1.501 slots "):
+        gadgetopt.instance(
+            "sjf_bco", jobs=[{"gpus": 1, "iterations": 1, "bwd_slots": 1.5}], servers=[2]
+        )
+
+
+@pytest.mark.parametrize(
+    ("system", "rows", "names", "sourced"),
+    [
+        ("pd_ors", "jobs", ("bandwidth_internal_gbps", "bandwidth_external_gbps"), "jobs."),
+        ("smd", "jobs", ("ps_bandwidth_gbps",), "jobs."),
+        ("forest_packing", "links", ("bandwidth_gbyte_per_s",), "links."),
+    ],
+)
+def test_records_of_a_list_are_filled_in_too(root, system, rows, names, sourced):
+    path = root / "instances" / "quickstart" / f"{system}.json"
+    fields = json.loads(path.read_text())["data"]
+    kept = gadgetopt.instance(system, **fields)
+    assert kept.fingerprint == gadgetopt.read(path).fingerprint
+    assert "sourced" not in kept.origin
+    for row in fields[rows]:
+        for name in names:
+            del row[name]
+    mine = gadgetopt.instance(system, **fields)
+    assert set(mine.origin["sourced"]) == {f"{sourced}{name}" for name in names}
+
+
+def test_racks_and_servers_of_a_substrate_are_filled_in(root):
+    path = root / "instances" / "quickstart" / "gadget.json"
+    fields = json.loads(path.read_text())["data"]
+    for server in fields["substrate"]["servers"]:
+        del server["access_mbps"]
+    for rack in fields["substrate"]["racks"]:
+        del rack["uplink_mbps"]
+    mine = gadgetopt.instance("gadget", **fields)
+    assert {server.access_mbps for server in mine.data.substrate.servers} == {100_000}
+    assert {rack.uplink_mbps for rack in mine.data.substrate.racks} == {400_000}
+    assert set(mine.origin["sourced"]) == {
+        "substrate.servers.access_mbps", "substrate.racks.uplink_mbps",
+    }  # fmt: skip
 
 
 def test_a_file_has_to_say_what_an_instance_of_one_s_own_may_leave_out(tmp_path, root):

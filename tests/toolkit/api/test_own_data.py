@@ -102,10 +102,10 @@ def test_an_example_of_the_library_is_found_from_any_folder(monkeypatch, tmp_pat
 
 def test_without_an_example_nothing_is_invented_and_all_that_is_missing_is_named():
     with pytest.raises(InputError) as raised:
-        gadgetopt.instance("sjf_bco", jobs=pd.DataFrame(JOBS), horizon_slots=50)
+        gadgetopt.instance("sjf_bco", horizon_slots=50)
     line = str(raised.value)
-    assert line.startswith("sjf_bco: missing: server_gpus, inter_bw_mb_per_slot, intra_bw")
-    assert "sjf_bco_quickstart has server_gpus=[2, 2, 2], inter_bw_mb_per_slot=20.0" in line
+    assert line.startswith("sjf_bco: missing: server_gpus, jobs; ")
+    assert "sjf_bco_quickstart has server_gpus=[2, 2, 2], jobs=[" in line
     assert "like='quickstart'" in line
 
 
