@@ -149,7 +149,7 @@ class Loop(Generic[P, R]):
         finally:
             _here.in_plain_loop = False
         with preparing(began_s):  # nobody's result
-            self.plain_s += time.thread_time() - used_s
+            self.plain_s += time.perf_counter() - began_s  # it has had its time
         return False, None
 
     def _is_kept(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -115,9 +116,10 @@ def search(
 ) -> MethodOutcome:
     """Return the best signatures of the search with these steps."""
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     with clock.phase("tables"):
         graph = label_graph(instance)
-    run = _Run(instance, graph, clock, steps)
+    run = _Run(instance, graph, clock, steps, trace)
     limit = instance.memory_limit_bytes
     available = None if limit is None else limit / steps.reserve
     weight = WEIGHTS[memory]
@@ -143,6 +145,7 @@ def search(
         else Fraction(best[0], graph.scale),
         limit_hit="time_s" if clock.expired else None,
         phases_s=clock.phases_s,
+        trace=tuple(trace.points),
         notes={"memory_weights": weights, "nodes_left": run.nodes_left},
     )
 
@@ -168,11 +171,14 @@ class _Run:
         graph: LabelGraph,
         clock: Clock,
         steps: Steps,
+        trace: Trace,
     ):
         self.instance, self.graph, self.clock = instance, graph, clock
         self.steps = steps
         self.groups = len(instance.placements)
         self.nodes_left = len(graph.domains)
+        self._trace = trace
+        self._least: int | None = None  # of the labels that fit the memory, so far
 
     def search(self, weight: float) -> list[int] | None:
         """Return labels of all nodes by their positions, None if no feasible ones were found."""
@@ -187,9 +193,25 @@ class _Run:
         if labels is None:
             return None
         with clock.phase("neighbourhoods"):
-            labels = improve(reduced, labels, self.steps.ring, lambda: clock.expired)
+            self._note(reduced.unfolded(labels))
+            labels = improve(
+                reduced,
+                labels,
+                self.steps.ring,
+                lambda: clock.expired,
+                lambda better: self._note(reduced.unfolded(better)),
+            )
         found = reduced.unfolded(labels)
         return found if self.graph.value(found) < FORBIDDEN else None
+
+    def _note(self, labels: list[int]) -> None:
+        """Note labels that fit the memory and are the best so far."""
+        value, limit = self.graph.value(labels), self.instance.memory_limit_bytes
+        if value >= FORBIDDEN or (self._least is not None and value >= self._least):
+            return
+        if limit is None or max(self.graph.memory_bytes(labels, self.groups)) <= limit:
+            self._least = value
+            self._trace.note(Fraction(value, self.graph.scale), None)
 
     def _weighted(self, weight: float) -> LabelGraph:
         """Return the graph whose costs have memory added, in as fine units as 64 bits allow."""

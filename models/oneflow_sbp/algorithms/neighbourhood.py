@@ -80,7 +80,11 @@ def _by_cut_ratio(graph: Reduction) -> list[int]:
 
 
 def improve(
-    graph: Reduction, labels: dict[int, int], ring: int, expired: Callable[[], bool]
+    graph: Reduction,
+    labels: dict[int, int],
+    ring: int,
+    expired: Callable[[], bool],
+    told: Callable[[dict[int, int]], None] = lambda _: None,
 ) -> dict[int, int]:
     """Return labels that no neighbourhood improves, or those reached when the time is up.
 
@@ -96,6 +100,8 @@ def improve(
         Of every node, without a forbidden pair.
     ring : int
     expired : callable
+    told : callable
+        Told of the labels after each change.
     """
     labels = dict(labels)
     queue = deque(labels)
@@ -110,6 +116,7 @@ def improve(
             if expired():
                 break
             if _choose_anew(graph, labels, part):
+                told(labels)
                 near = {o, *around, *(w for v in around for w in graph.edges[v])}
                 queue.extend(sorted(near - waiting))
                 waiting |= near

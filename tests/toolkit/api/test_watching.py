@@ -10,8 +10,8 @@ from gadgetopt import InputError
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
 
-#: A heuristic, two decompositions, a search, a formulation with each solver, and a model that is
-#: CP-SAT's own: quickstart instance and method.
+#: A heuristic, two decompositions, a search, a formulation with each solver, a model that is
+#: CP-SAT's own, and searches by moves and of learned policies: quickstart instance and method.
 WATCHED = [
     ("sjf_bco", "lpt_ils"),
     ("a_srpt", "decomposition"),
@@ -20,6 +20,12 @@ WATCHED = [
     ("adversarial_online_run", "packing@highs"),
     ("adversarial_online_run", "packing@cpsat"),
     ("parallel_machines", "cp_cumulative"),
+    ("oneflow_sbp", "auto_parallel"),
+    ("oneflow_sbp", "neighbourhoods"),
+    ("bgl_cache", "order_moves"),
+    ("marl_placement", "local_search"),
+    ("marl_placement", "learned_sampled"),
+    ("marl_placement", "learned_lookahead"),
 ]
 
 HEAD = ["time", "incumbent", "bound", "gap"]

@@ -169,6 +169,25 @@ def test_a_search_and_a_decomposition_end_at_the_target(root, method):
     assert result.limit_hit == ("target" if result.status == "feasible" else None)
 
 
+@pytest.mark.parametrize(
+    ("system", "method"),
+    [
+        ("oneflow_sbp", "auto_parallel"),
+        ("oneflow_sbp", "neighbourhoods:start=first"),
+        ("bgl_cache", "order_moves"),
+        ("marl_placement", "local_search"),
+        ("marl_placement", "learned_sampled"),
+        ("marl_placement", "learned_lookahead"),
+    ],
+)
+def test_searches_by_moves_and_of_learned_policies_end_at_the_target(root, system, method):
+    file = root / "instances" / "quickstart" / f"{system}.json"
+    first, *_ = gadgetopt.solve(file, method, time_limit=LONG_S).trace
+    result = gadgetopt.solve(file, method, time_limit=LONG_S, target=float(first.incumbent))
+    assert (result.status, result.limit_hit) == ("feasible", "target")
+    assert result.objective <= float(first.incumbent) * (1 + 1e-9)
+
+
 def test_what_is_closed_is_optimal_whatever_the_target(tiny):
     result = gadgetopt.solve(tiny / "e2_contention_pays.json", "ladder", target=1)
     assert (result.status, result.objective, result.limit_hit) == ("optimal", 3, None)

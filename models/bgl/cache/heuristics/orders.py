@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
+from ..evaluate import evaluate
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of
 from ..subproblems.ordering import heavy_path, improve_order, overlaps, reloads_of
@@ -62,9 +66,18 @@ def order_moves(
         If the order is given, or there are more than 3000 requests.
     """
     clock = Clock(limits)
-    order, _ = moved(instance, best_path(instance, clock), rounds, rng, clock)
+    trace = Trace(limits, clock)
+
+    def note(order: list[int]) -> None:
+        trace.note(evaluate(instance, retained(instance, order)).objective, None)
+
+    path = best_path(instance, clock)
+    note(path)
+    order, _ = moved(instance, path, rounds, rng, clock, note)
     return MethodOutcome(
-        solution=retained(instance, order), limit_hit="time_s" if clock.expired else None
+        solution=retained(instance, order),
+        limit_hit="time_s" if clock.expired else None,
+        trace=tuple(trace.points),
     )
 
 
@@ -93,15 +106,16 @@ def moved(
     rounds: int,
     rng: np.random.Generator,
     clock: Clock,
+    told: Callable[[list[int]], None] = lambda _: None,
 ) -> tuple[list[int], int]:
-    """Return an order after random moves, and its misses if all cost the same."""
+    """Return an order after random moves, and its misses if all cost the same; tell better ones."""
 
     def misses(tried: list[int]) -> int:
         batches = instance.batches(tuple(tried))
         first = len({v for batch in batches for v in batch})
         return first + reloads_of(batches, range(len(batches)), instance.capacity)
 
-    return improve_order(order, misses, len(instance.frequency), rounds, rng, clock)
+    return improve_order(order, misses, len(instance.frequency), rounds, rng, clock, told)
 
 
 def retained(instance: CacheInstance, order: list[int]) -> CacheSolution:

@@ -65,10 +65,12 @@ def improve_order(
     rounds: int,
     rng: np.random.Generator,
     clock: Clock,
+    told: Callable[[list[int]], None] = lambda _: None,
 ) -> tuple[list[int], int]:
     """Return an order after moves of one batch and reversals of segments that cost no more.
 
-    Each round tries one random move; it ends early when `enough` is met or time is up.
+    Each round tries one random move; it ends early when `enough` is met or time is up. `told` is
+    told of each order that costs less.
     """
     value, count = cost(order), len(order)
     for _ in range(rounds):
@@ -85,5 +87,8 @@ def improve_order(
             tried.insert(i, tried.pop(j))
         found = cost(tried)
         if found <= value:
+            better = found < value
             order, value = tried, found
+            if better:
+                told(order)
     return order, value

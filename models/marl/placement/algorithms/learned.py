@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gadgetopt.errors import InputError
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -79,7 +80,9 @@ class Schedulers:
         return occupancy, None
 
 
-def outcome_of(best: Occupancy | None, missing: int | None, clock: Clock) -> MethodOutcome:
+def outcome_of(
+    best: Occupancy | None, missing: int | None, clock: Clock, trace: Trace | None = None
+) -> MethodOutcome:
     """Return the best placement; if there is none, which job found no room."""
     late = clock.expired
     if best is None:
@@ -88,5 +91,7 @@ def outcome_of(best: Occupancy | None, missing: int | None, clock: Clock) -> Met
             notes={} if late else {"no room for": f"jobs[{missing}]"},
         )
     return MethodOutcome(
-        solution=PlacementSolution.of(best.servers_of), limit_hit="time_s" if late else None
+        solution=PlacementSolution.of(best.servers_of),
+        limit_hit="time_s" if late else None,
+        trace=() if trace is None else tuple(trace.points),
     )

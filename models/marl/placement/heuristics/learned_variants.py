@@ -7,6 +7,7 @@ import numpy as np
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -14,6 +15,7 @@ from ...subproblems.learned.placer import after, likeliest, likeliest_of, sample
 from ...subproblems.occupancy import Occupancy
 from ..algorithms.learned import Schedulers, outcome_of
 from ..instance import PlacementInstance
+from .local_search import note_incumbent
 
 
 @method(kind="heuristic", reference="learned, one step changed", files=("policy",))
@@ -40,6 +42,7 @@ def learned_sampled(
     if samples < 1:
         raise InputError(f"samples: {samples}, expected at least 1")
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     schedulers = Schedulers.of(instance, policy, agents)
     best: Occupancy | None = None
     missing: int | None = None
@@ -50,9 +53,10 @@ def learned_sampled(
             missing = unplaced
         elif best is None or occupancy.total() < best.total():
             best = occupancy
+            note_incumbent(trace, best)
         if clock.expired:
             break
-    return outcome_of(best, missing, clock)
+    return outcome_of(best, missing, clock, trace)
 
 
 @method(kind="heuristic", reference="rollout algorithm on learned", files=("policy",))
@@ -77,16 +81,20 @@ def learned_lookahead(
     if lookahead < 1:
         raise InputError(f"lookahead: {lookahead}, expected at least 1")
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     schedulers = Schedulers.of(instance, policy, agents)
     first, missing = schedulers.placed(likeliest, clock)
     best = None if missing is not None else first
+    if best is not None:
+        note_incumbent(trace, best)
     if not clock.expired:
         found, unplaced = schedulers.placed(_Lookahead(schedulers, lookahead, clock), clock)
         if unplaced is None:
             best = found
+            note_incumbent(trace, best)
         elif best is None:
             missing = unplaced
-    return outcome_of(best, missing, clock)
+    return outcome_of(best, missing, clock, trace)
 
 
 class _Lookahead:

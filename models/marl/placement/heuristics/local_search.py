@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -56,17 +57,25 @@ def local_search(
         Servers that are tried for a job at most; of more, this many random ones.
     """
     clock = Clock(limits)
+    trace = Trace(limits, clock)
     with clock.phase("start"):
         occupancy = start_placement(instance, clock, rng, start, order)
     if occupancy is None:
         return MethodOutcome(limit_hit="time_s" if clock.expired else None)
     with clock.phase("moves"):
-        descend(occupancy, clock, rng, targets)
+        note_incumbent(trace, occupancy)
+        descend(occupancy, clock, rng, targets, told=lambda better: note_incumbent(trace, better))
     return MethodOutcome(
         solution=PlacementSolution.of(occupancy.servers_of),
         limit_hit="time_s" if clock.expired else None,
         phases_s=clock.phases_s,
+        trace=tuple(trace.points),
     )
+
+
+def note_incumbent(trace: Trace, occupancy: Occupancy) -> None:
+    """Note the mean completion time of a placement of all jobs."""
+    trace.note(occupancy.total() / len(occupancy.kind), None)
 
 
 def start_placement(
@@ -87,8 +96,15 @@ def descend(
     rng: np.random.Generator,
     targets: int,
     jobs: list[int] | None = None,
+    told: Callable[[Occupancy], None] | None = None,
 ) -> None:
-    """Make moves until none helps or the time is up; begin with some jobs, or all of them."""
+    """Make moves until none helps or the time is up; begin with some jobs, or all of them.
+
+    Parameters
+    ----------
+    told : callable, optional
+        Told of each better placement.
+    """
     number, servers = len(occupancy.kind), len(occupancy.jobs_on)
     waiting = deque(rng.permutation(number).tolist() if jobs is None else jobs)
     queued = set(waiting)
@@ -105,6 +121,8 @@ def descend(
         if a != b:
             saved += share_anew(occupancy, (int(a), int(b)))
         if saved:
+            if told is not None:
+                told(occupancy)
             for k in {k for s in occupancy.servers_of[j] for k in occupancy.jobs_on[s]}:
                 if k not in queued:
                     queued.add(k)
