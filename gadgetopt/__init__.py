@@ -28,6 +28,8 @@ plot(store or comparison, x=column)
     Return a figure of runs against a column of their instances.
 export(instance, formulation, path)
     Write a formulation of an instance to a file for another solver.
+export(instance, solution, path, format=...)
+    Write a solution in a format that something else executes; return an `ExportedPlan`.
 build(instance, formulation)
     Return a formulation of an instance as a Pyomo model, which is taken wherever an instance is.
 compare(paths, methods, time_limit, ...)
@@ -42,8 +44,8 @@ write_report(store, out)
     Write a store as one page for the browser.
 method(system)
     Declare a function of yours as a method of a system. Likewise formulation(system),
-    generator(system), importer(system), guarantee(system), picture(system), statement(system) and
-    trainer(system).
+    generator(system), importer(system), exporter(system), guarantee(system), picture(system),
+    statement(system) and trainer(system).
 load_plugin(path)
     Add the methods of a file of yours to their systems; `Extension` holds further parts.
 
@@ -72,6 +74,7 @@ _HOME = {
     "Comparison": "api.comparison",
     "Document": "system.files",
     "Entry": "runs.comparison",
+    "ExportedPlan": "api.exporting",
     "Evaluation": "system.result",
     "Imported": "api.making",
     "InputError": "errors",
@@ -81,7 +84,8 @@ _HOME = {
     "Extension": "system.extension",
     "build": "api.making",
     "compare": "api.running",
-    "export": "api.making",
+    "export": "api.exporting",
+    "exporter": "system.declaring",
     "formulation": "system.declaring",
     "formulations": "reporting.formulations",
     "generate": "api.making",
@@ -115,6 +119,7 @@ __all__ = [
     "Document",
     "Entry",
     "Evaluation",
+    "ExportedPlan",
     "Extension",
     "Imported",
     "InputError",
@@ -124,6 +129,7 @@ __all__ = [
     "build",
     "compare",
     "export",
+    "exporter",
     "formulation",
     "formulations",
     "generate",
@@ -154,8 +160,9 @@ __all__ = [
 if TYPE_CHECKING:
     from gadgetopt.api.builders import Builder
     from gadgetopt.api.comparison import Comparison
+    from gadgetopt.api.exporting import ExportedPlan, export
     from gadgetopt.api.looking import plot, show
-    from gadgetopt.api.making import Imported, build, export, generate, import_
+    from gadgetopt.api.making import Imported, build, generate, import_
     from gadgetopt.api.own_data import instance
     from gadgetopt.api.proving import prove
     from gadgetopt.api.running import compare, ratios, solve, verify
@@ -165,6 +172,7 @@ if TYPE_CHECKING:
     from gadgetopt.reporting.summary import summary
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.system.declaring import (
+        exporter,
         formulation,
         generator,
         guarantee,

@@ -33,10 +33,10 @@ _TASKS = {
     "Prove a bound, check a proof": ("prove", "verify", "BoundRefuted"),
     "Compare methods": ("compare", "Comparison", "Entry"),
     "Read a store of runs": ("ratios", "summary", "write_report"),
-    "Take the model elsewhere": ("build", "export"),
+    "Take the model or a plan elsewhere": ("build", "export", "ExportedPlan"),
     "Declare a method or other parts of your own": (
-        "method", "formulation", "generator", "importer", "guarantee", "picture", "statement",
-        "trainer", "Extension", "load_plugin",
+        "method", "formulation", "generator", "importer", "exporter", "guarantee", "picture",
+        "statement", "trainer", "Extension", "load_plugin",
     ),
 }  # fmt: skip
 #: What a method or a system of one's own needs, and the package that has it.

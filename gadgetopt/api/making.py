@@ -1,8 +1,7 @@
-"""`generate`, `import_`, `export` and `build`."""
+"""`generate`, `import_` and `build`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,68 +170,6 @@ def find_importer(form: str, system: Problem | str | None = None) -> tuple[Probl
         names = ", ".join(p.name for p, _ in found)
         raise InputError(f"--system: {form} is read by several, choose one of {names}")
     return found[0]
-
-
-def export(
-    instance: Document[Any] | Path | str,
-    formulation: str,
-    path: Path | str | None = None,
-    *,
-    format: str | None = None,  # noqa: A002 the command line's word
-) -> Path:
-    """Write a formulation of an instance to a file for another solver.
-
-    Comments at the head of the file say where it had to say something else: names or rows that the
-    format does not hold. The model is built in this process, without limits until Ctrl-C, which
-    leaves no file; the command of the same name enforces them.
-
-    Parameters
-    ----------
-    instance : Document or path
-    formulation : str
-    path : path, optional
-        Default: the instance's name with the formulation and the format's suffix.
-    format : "mps", "lp", "nl", "cpsat" or "exact", optional
-        Default: what the suffix of the path says.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If there is no such formulation or format, or the file cannot be written.
-    ModelRefused
-        If the model cannot be written in that format exactly.
-
-    Examples
-    --------
-    >>> import gadgetopt, tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "knapsack.mps")
-    ...     _ = gadgetopt.export("instances/quickstart/knapsack.json", "direct", file)
-    ...     "ROWS" in file.read_text()
-    True
-    """
-    from gadgetopt.reporting.export import FORMATS, write_formulation
-    from gadgetopt.system.methods import find_formulation
-
-    document = as_instance(instance)
-    chosen = find_formulation(document.problem, formulation)
-    if format is None and path is not None:
-        suffix = Path(path).suffix.removeprefix(".")
-        format = next((f for f, s in FORMATS.items() if s == suffix), suffix)  # noqa: A001
-    if format not in FORMATS:
-        raise InputError(f"format: {format!r}, expected one of {', '.join(FORMATS)}")
-    safe = re.sub(r"[^\w.=+-]+", "_", document.name)  # a name may contain slashes
-    out = Path(f"{safe}.{formulation}.{FORMATS[format]}") if path is None else Path(path)
-    if out.is_dir():
-        raise InputError(f"{out}: is a directory, expected a file")
-    write_formulation(chosen, document.data, format, out)
-    return out
 
 
 def build(instance: Document[Any] | Path | str, formulation: str) -> ConcreteModel:

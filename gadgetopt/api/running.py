@@ -121,6 +121,8 @@ def verify(
     instance: Any,
     solution: Document[Any] | Result | Solution | Path | str,
     certificate: Document[Any] | Certificate | Path | str | None = None,
+    *,
+    format: str | None = None,  # noqa: A002 the command line's word
 ) -> Evaluation:
     """Evaluate a solution of an instance, and compare it with a certificate's bound if given.
 
@@ -131,6 +133,8 @@ def verify(
         What `solve` or `read` returned, the `solution` of a result, or a file.
     certificate : Document, Certificate or path, optional
         What `read` returned, the `certificate` of a result, or a file.
+    format : str, optional
+        The solution is a file of this format, one of the system's exporters.
 
     Raises
     ------
@@ -146,11 +150,16 @@ def verify(
     >>> gadgetopt.verify(instance, gadgetopt.solve(instance, "first_fit"))
     <Evaluation: feasible, objective 3>
     """
+    from gadgetopt.pieces.exporting import read_exported
     from gadgetopt.trust.verification import verify as check
 
     document = as_instance(instance)
     proof = None if certificate is None else _as_certificate(document, certificate)
-    return check(document, as_solution(document, solution), proof)
+    if format is None:
+        return check(document, as_solution(document, solution), proof)
+    if not isinstance(solution, Path | str):
+        raise InputError(f"format: {format!r} is of files, expected the path of one")
+    return check(document, read_exported(document, format, Path(solution)), proof)
 
 
 def as_instance(given: Any, name: str = "model") -> Document[Any]:

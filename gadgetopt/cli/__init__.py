@@ -2,7 +2,8 @@
 
 main        entry point and error messages
 looking     list, show, schema
-making      generate, import, export, new-system
+making      generate, import, new-system
+exporting   export, decode
 training    train
 solving     solve, verify, plot
 comparing   compare, ratios (studying: its study, from a file and options)

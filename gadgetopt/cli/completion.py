@@ -54,6 +54,10 @@ preset_names = _completes(lambda p: [g.name for g in p.generators])
 formulation_names = _completes(lambda p: [f.name for f in p.formulations])
 names_to_show = _completes(lambda p: [*(f.name for f in p.formulations), "algorithm"])
 method_names = _completes(_method_names)
+exporter_names = _completes(lambda p: [e.format for e in p.exporters])
+export_formats = _completes(
+    lambda p: ["mps", "lp", "nl", "cpsat", "exact", "vipr", *(e.format for e in p.exporters)]
+)
 picture_names = _completes(lambda p: [picture.name for picture in p.pictures])
 trainer_names = _completes(lambda p: [t.name for t in p.trainers])
 

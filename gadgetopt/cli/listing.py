@@ -26,7 +26,7 @@ ELSEWHERE = "methods"
 _IN_FULL = ("algorithms", "baselines", ELSEWHERE)
 
 #: The other parts of a system, in the order of the list.
-_DATA = ("generators", "importers", "trainers", "pictures")
+_DATA = ("generators", "importers", "exporters", "trainers", "pictures")
 
 #: Columns of the short list where the output is no terminal; names alone are wrapped there.
 _COLUMNS = 100
@@ -130,7 +130,7 @@ def _theorem_rows(p: Problem) -> Iterator[_Row]:
 
 
 def _named(part: Any) -> str:
-    """Return the name of a preset, importer, trainer or picture, and where it comes from."""
+    """Return the name of a part of the data, and where it comes from."""
     name = getattr(part, "name", None) or part.format
     return f"{name} ({part.origin.label})" if part.origin else str(name)
 
@@ -272,6 +272,18 @@ def described(p: Problem) -> dict[str, Any]:
             }
             for i in p.importers
         ],
+        "exporters": [
+            {
+                "name": e.format,
+                "summary": e.summary,
+                "drops": e.drops,
+                "parameters": dict(e.parameters),
+                "choices": dict(e.choices),
+                "help": dict(e.help),
+                **_origin(e),
+            }
+            for e in p.exporters
+        ],
         "features": [
             {"name": name, "summary": meaning} for name, meaning in described_features(p).items()
         ],
@@ -325,7 +337,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 def _more(entry: dict[str, Any]) -> list[str]:
     """Return further lines about a part: the methods of a theorem, parameters."""
-    lines = []
+    lines = [f"without {entry['drops']}"] if entry.get("drops") else []
     if "assumptions" in entry:
         lines.append(f"of {', '.join(entry['methods'])}")
         lines += [f"if {assumption}" for assumption in entry["assumptions"]]

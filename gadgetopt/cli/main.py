@@ -20,10 +20,10 @@ from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.certifying import certify
 from gadgetopt.cli.checking import check, errata
 from gadgetopt.cli.comparing import compare, ratios
-from gadgetopt.cli.decoding import decode
+from gadgetopt.cli.exporting import decode, export
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import info, list_, schema, show
-from gadgetopt.cli.making import export, generate, import_, new_system
+from gadgetopt.cli.making import generate, import_, new_system
 from gadgetopt.cli.options import WithParameters
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
@@ -74,7 +74,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "schema": schema,
 }
 #: Commands whose unknown options are parameters of a preset or an importer.
-_WITH_PARAMETERS = ("generate", "import")
+_WITH_PARAMETERS = ("generate", "import", "export")
 for _name, _command in _COMMANDS.items():
     _kind = WithParameters if _name in _WITH_PARAMETERS else None
     app.command(_name, cls=_kind)(verbose(_command))

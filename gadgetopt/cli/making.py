@@ -1,39 +1,29 @@
-"""The commands `generate`, `import`, `export` and `new-system`."""
+"""The commands `generate`, `import` and `new-system`."""
 
 from __future__ import annotations
 
-import re
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gadgetopt.cli.completion import (
-    formulation_names,
     import_formats,
     preset_names,
     system_names,
 )
-from gadgetopt.cli.options import Json, Memory, ModelTime, Plugins, Seed, System, check_outputs
+from gadgetopt.cli.options import Json, Plugins, Seed, Settings, System
 from gadgetopt.cli.options import count as positive_count
 from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import in_words, spaced
-from gadgetopt.system.result import Limits
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
 #: The format of `import` for any CSV file.
 TABLE = "table"
-#: Notes of an export that are printed.
-MOST_NOTES = 5
 
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="name=value, repeatable; or --name value; see `list SYSTEM --all`."),
-]
 Options = Annotated[
     list[str] | None,
     typer.Option(
@@ -206,81 +196,6 @@ def _import_tables(
     _say_written(written, as_json)
 
 
-def export(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Instance file.")] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="mps, lp, nl, cpsat or exact (for checkers of proofs); vipr for a proof.",
-            autocompletion=lambda: ["mps", "lp", "nl", "cpsat", "exact", "vipr"],
-        ),
-    ] = None,
-    formulation: Annotated[
-        str | None,
-        typer.Option(
-            help="Formulation of the system, see `list`.", autocompletion=formulation_names
-        ),
-    ] = None,
-    proof: Annotated[
-        Path | None,
-        typer.Option(
-            "--proof", help="Certificate with a tree proof: written as VIPR, its model as MPS."
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
-    checker: Annotated[
-        Path | None,
-        typer.Option(
-            "--checker",
-            help="Write the checker of proofs to this file; it needs nothing but Python.",
-        ),
-    ] = None,
-    time_limit: ModelTime = 600.0,
-    memory_mb: Memory = None,
-    plugin: Plugins = None,
-) -> int:
-    """Write a model, a proof, or the checker of proofs.
-
-    A process of its own builds the model; it ends within its limits of time and memory.
-    """
-    from gadgetopt.reporting.export import FORMATS, model_beside
-    from gadgetopt.system.files import read_instance
-
-    if checker is not None:
-        if any(given is not None for given in (file, form, formulation, proof, out)):
-            raise InputError(
-                "--checker: cannot be combined with a model; it writes the checker only"
-            )
-        return _write_checker(checker)
-    if file is None or form is None:
-        raise InputError(f"{'FILE' if file is None else '--format'}: is missing")
-    limits = Limits(time_limit, 1, memory_mb)
-    if form == "vipr" or proof is not None:
-        if proof is None or form != "vipr" or formulation is not None:
-            raise InputError(
-                "--format: vipr needs --proof, and takes no --formulation: the proof names it"
-            )
-        path = out or Path(f"{_safe(read_instance(file).name)}.vipr")
-        if path.exists() and not path.is_file():
-            raise InputError(
-                f"--out: {path} is not a regular file, expected one: the model is "
-                "written beside the proof"
-            )
-        beside = model_beside(path, file)
-        check_outputs(path, beside, read=(file, proof))
-        return _written(
-            path, "write_proof_here", (file, proof, beside.name), limits, (path, beside)
-        )
-    if formulation is None:
-        raise InputError("--formulation: is missing, expected one of the system's, see `list`")
-    if form not in FORMATS:
-        raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
-    path = out or Path(f"{_safe(read_instance(file).name)}.{formulation}.{FORMATS[form]}")
-    check_outputs(path, read=file)
-    return _written(path, "write_model_here", (file, formulation, form), limits, (path,))
-
-
 def new_system(
     name: Annotated[
         str,
@@ -308,73 +223,6 @@ def new_system(
         return
     for line in writing.next_steps(name, folder, written):
         echo(line)
-
-
-def _write_checker(path: Path) -> int:
-    from gadgetopt import __version__
-    from gadgetopt.proofs.checker.writing import checker_in_one_file
-    from gadgetopt.system.output import whole_file
-
-    with whole_file(path) as part:
-        part.write_text(checker_in_one_file(__version__), encoding="utf-8")
-    echo(str(path))
-    return 0
-
-
-def _written(
-    path: Path, function: str, asked: tuple[Any, ...], limits: Limits, files: tuple[Path, ...]
-) -> int:
-    """Have a process write to a path, and say which files it wrote; return the exit code.
-
-    The process writes beside, and its files appear when it has ended: it may be stopped meanwhile.
-    What it prints is no file's name and goes to standard error.
-    """
-    from gadgetopt.runs.engine.once import run_command
-    from gadgetopt.system.output import whole_file
-
-    here = f"gadgetopt.cli.making:{function}"
-    with whole_file(path, regular=True) as part:
-        try:
-            with redirect_stdout(sys.stderr):
-                code = run_command(here, (*asked, part), limits, "writing the model", "not written")
-        except InputError as error:
-            raise InputError(str(error).replace(str(part), str(path))) from None
-        if code != 0:
-            raise typer.Exit(code)
-    for file in files:
-        echo(str(file))
-    return 0
-
-
-def write_model_here(file: Path, formulation: str, form: str, path: Path) -> int:
-    """Write the model of a formulation, in the process that this is called in."""
-    from gadgetopt.reporting.export import write_formulation
-    from gadgetopt.system.files import read_instance
-    from gadgetopt.system.methods import find_formulation
-
-    instance = read_instance(file)
-    chosen = find_formulation(instance.problem, formulation)
-    notes = write_formulation(chosen, instance.data, form, path)
-    for note in notes[:MOST_NOTES]:
-        print(f"gadgetopt: {note}")
-    if len(notes) > MOST_NOTES:
-        print(f"gadgetopt: {len(notes) - MOST_NOTES} more such lines, all at the file's head")
-    return 0
-
-
-def write_proof_here(file: Path, proof: Path, beside: str, path: Path) -> int:
-    """Write a proof as VIPR and its model to the file `beside` it, in the process at work."""
-    from gadgetopt.reporting.export import write_proof
-    from gadgetopt.system.files import read_certificate, read_instance
-
-    instance, certificate = read_instance(file), read_certificate(proof)
-    write_proof(instance, certificate, path, path.with_name(beside))
-    return 0
-
-
-def _safe(name: str) -> str:
-    """Return a name as part of a file's; it may contain slashes."""
-    return re.sub(r"[^\w.=+-]+", "_", name)
 
 
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:

@@ -60,6 +60,10 @@ fraction: Callable[[str], float] = _number("a number in [0, 1)", lambda x: 0 <= 
 count: Callable[[str], int] = _integer("a positive integer", 1)
 natural: Callable[[str], int] = _integer("a non-negative integer", 0)
 
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="name=value, repeatable; or --name value; see `list SYSTEM --all`."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[
     int, typer.Option("--seed", help="Random seed.", parser=natural, metavar="INTEGER")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.completion import method_names
+from gadgetopt.cli.completion import exporter_names, method_names
 from gadgetopt.cli.options import (
     FIGURE_FILE,
     Certify,
@@ -166,6 +166,14 @@ def verify(
             help="Certificate whose dual bound is checked again, without a solver.",
         ),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="SOLUTION is a file of this format, one of the system's exporters.",
+            autocompletion=exporter_names,
+        ),
+    ] = None,
     within: Within = None,
     time_limit: TimeLimit = 600.0,
     memory_mb: Memory = None,
@@ -178,14 +186,20 @@ def verify(
     """
     from gadgetopt.runs.engine.once import run_command
 
-    asked = (instance, solution, bound, as_json, within or "0")
+    asked = (instance, solution, bound, as_json, within or "0", form)
     return run_command("gadgetopt.cli.solving:verify_here", asked, Limits(time_limit, 1, memory_mb))
 
 
 def verify_here(
-    instance: Path, solution: Path | None, bound: Path | None, as_json: bool, within: str = "0"
+    instance: Path,
+    solution: Path | None,
+    bound: Path | None,
+    as_json: bool,
+    within: str = "0",
+    form: str | None = None,
 ) -> int:
     """Do the work of `verify`, in the process that this is called in."""
+    from gadgetopt.pieces.exporting import read_exported
     from gadgetopt.reporting.views.values import aligned, evaluation_lines, proof_lines
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
     from gadgetopt.trust.judgement import relative_gap
@@ -195,7 +209,12 @@ def verify_here(
     if solution is None and bound is None:
         raise InputError("verify: neither a SOLUTION nor --bound CERTIFICATE is given")
     document = read_instance(instance).within(within)
-    evaluation = None if solution is None else check(document, read_solution(solution, document))
+    evaluation = None
+    if solution is not None:
+        given = (
+            read_exported(document, form, solution) if form else read_solution(solution, document)
+        )
+        evaluation = check(document, given)
     proved = None if bound is None else verify_bound(document, read_certificate(bound))
     objective = None if evaluation is None or not evaluation.feasible else evaluation.objective
     contradiction = (

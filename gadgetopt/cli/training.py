@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from gadgetopt.cli.completion import trainer_names
-from gadgetopt.cli.making import Settings
 from gadgetopt.cli.options import (
     FIGURE_FILE,
     Json,
     Plugins,
     Seed,
+    Settings,
     System,
     TimeLimit,
     check_outputs,

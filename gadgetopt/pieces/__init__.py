@@ -3,6 +3,7 @@
 - `knapsack`: multi-dimensional and multiple-choice knapsacks, exact, bounded, approximate
 - `graphs`: arborescences, spanning trees, flows and packings
 - `pipeline`: synchronous pipelines of a chain of layers: plans, schedules, bounds, exact search
+- `runtimes`: formats of what executes pipelines; `exporting`: how solutions are written for it
 - `rounding`, `bicriteria`: randomised rounding of packing and covering programs
 - `utility`: sigmoid utility of a completion time
 - `networks`: networks trained with torch, their state as arrays

@@ -20,9 +20,10 @@ from gadgetopt.system.display import Displayed
 from gadgetopt.system.references import Reference, resolved
 
 __all__ = [
-    "GROUPS", "KINDS", "PARTS", "Assumption", "Checked", "Citation", "Formulation", "Generator",
-    "Guarantee", "Importer", "Kind", "Method", "ModelClass", "Origin", "Part", "Picture",
-    "Problem", "Reference", "Sense", "Statement", "Strength", "Trainer", "integral", "resolved",
+    "GROUPS", "KINDS", "PARTS", "Assumption", "Checked", "Citation", "Exporter", "Formulation",
+    "Generator", "Guarantee", "Importer", "Kind", "Method", "ModelClass", "Origin", "Part",
+    "Picture", "Problem", "Reference", "Sense", "Statement", "Strength", "Trainer", "integral",
+    "resolved",
 ]  # fmt: skip
 
 Sense = Literal["min", "max"]
@@ -146,6 +147,51 @@ class Importer(Part):
     help: Mapping[str, str] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exporter(Part):
+    """Writes solutions in a format that something else executes, and reads them back.
+
+    Attributes
+    ----------
+    write : callable
+        `write(instance, solution, **parameters) -> Exported` (`gadgetopt.pieces.exporting`). What
+        the format cannot say is refused by an `InputError` of one sentence that says what to do
+        instead.
+    read_back : callable
+        `read_back(instance, files) -> solution`, from the files of an `Exported`. It is strict:
+        anybody's files are read by it.
+    suffixes : tuple of str
+        What the names of the files end with, that of the main file first; a `*` stands for what
+        differs among several, such as the rank in ".*.et".
+    drops : str
+        What of a solution the files do not say, and what stands in for it; empty if nothing.
+    kept : callable or None
+        `kept(instance, solution, **parameters) -> solution`: the solution as the files say it,
+        which reading them has to give back with its objective. None if they drop nothing.
+    """
+
+    format: str = field(kw_only=False)
+    summary: str
+    write: Callable[..., Any]
+    read_back: Callable[..., Any]
+    suffixes: tuple[str, ...]
+    drops: str = ""
+    kept: Callable[..., Any] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.suffixes:
+            raise InputError(f"exporter {self.format!r}: suffixes: none, expected that of a file")
+        if bool(self.drops) != (self.kept is not None):
+            raise InputError(
+                f"exporter {self.format!r}: drops: expected in words if there is a `kept`, which "
+                "says the same as a function, and only then"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,6 +391,7 @@ class Picture(Part):
 PARTS = (
     "generators",
     "importers",
+    "exporters",
     "formulations",
     "methods",
     "guarantees",
@@ -444,6 +491,7 @@ class Problem(Checked, Displayed):
     objective_limit: str = ""
     generators: tuple[Generator, ...] = field(default_factory=tuple)
     importers: tuple[Importer, ...] = field(default_factory=tuple)
+    exporters: tuple[Exporter, ...] = field(default_factory=tuple)
     formulations: tuple[Formulation, ...] = field(default_factory=tuple)
     methods: tuple[Method, ...] = field(default_factory=tuple)
     guarantees: tuple[Guarantee, ...] = field(default_factory=tuple)
@@ -540,7 +588,7 @@ class Problem(Checked, Displayed):
         parts = getattr(self, kind)
         if kind == "guarantees":  # one theorem may hold for two methods under other assumptions
             return [f"{part.name} of {method}" for part in parts for method in part.methods]
-        return [part.format if kind == "importers" else part.name for part in parts]
+        return [part.format if kind in ("importers", "exporters") else part.name for part in parts]
 
 
 if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any name

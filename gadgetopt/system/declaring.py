@@ -24,6 +24,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import (
     GROUPS,
     Assumption,
+    Exporter,
     Formulation,
     Generator,
     Guarantee,
@@ -184,6 +185,7 @@ FORMS = {
     "formulation": Form(Formulation, "build"),
     "generator": Form(Generator, "generate", ("rng",)),
     "importer": Form(Importer, "read", ("files", "rng")),
+    "exporter": Form(Exporter, "write", ("instance", "solution")),
     "guarantee": Form(Guarantee, "ratio"),
     "picture": Form(Picture, "draw"),
     "statement": Form(Statement, "check"),
@@ -221,7 +223,7 @@ class Declaration:
             raise InputError(
                 f"{self.kind}: has no name, expected gadgetopt.{self.kind}(SYSTEM, NAME)(function)"
             )
-        values["format" if form.record is Importer else "name"] = name
+        values["format" if form.record in (Importer, Exporter) else "name"] = name
         if "summary" in known and values["summary"] is None:
             values["summary"] = function.summary
         values[form.function] = function.function
@@ -233,6 +235,10 @@ class Declaration:
             values["decode"] = _decoder(values["decode"], values["strength"], function)
             if isinstance(values["form"], str):
                 values["form"] = function.beside(values["form"])
+        if form.record is Exporter:
+            for other in ("read_back", "kept"):
+                if isinstance(values[other], str):
+                    values[other] = function.beside(values[other])
         if form.record is Statement:
             values["verdict"] = "holds" if values["grade"] == "holds" else "refuted"
             values["counterexample"] = bool(function.arguments)
@@ -405,6 +411,25 @@ def importer(
     return Declaration("importer", system, {**_given(locals()), "help": help or {}})
 
 
+def exporter(
+    system: str = "",
+    name: str | None = None,
+    *,
+    suffixes: tuple[str, ...],
+    summary: str | None = None,
+    drops: str = "",
+    kept: Callable[..., Any] | str | None = None,
+    read_back: Callable[..., Any] | str = "read_back",
+    help: Mapping[str, str] | None = None,  # noqa: A002
+) -> Declaration:
+    """Declare a function `(instance, solution, **parameters)` as an exporter of solutions.
+
+    `read_back` and `kept` are functions or names of functions of the same file. The other values
+    are those of `gadgetopt.system.declaration.Exporter`.
+    """
+    return Declaration("exporter", system, {**_given(locals()), "help": help or {}})
+
+
 def guarantee(
     system: str = "",
     name: str | None = None,
@@ -477,6 +502,7 @@ DECORATORS: dict[str, Callable[..., Declaration]] = {
     "formulation": formulation,
     "generator": generator,
     "importer": importer,
+    "exporter": exporter,
     "guarantee": guarantee,
     "picture": picture,
     "statement": statement,

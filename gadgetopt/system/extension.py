@@ -11,6 +11,7 @@ from typing import Any
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import (
     Checked,
+    Exporter,
     Formulation,
     Generator,
     Guarantee,
@@ -33,6 +34,7 @@ ROOMS: dict[str, type[Part]] = {
     "guarantees": Guarantee,
     "generators": Generator,
     "importers": Importer,
+    "exporters": Exporter,
     "pictures": Picture,
     "trainers": Trainer,
     "statements": Statement,
@@ -47,7 +49,8 @@ class Extension(Checked):
     ----------
     problem : str
         The system's name; empty for every system.
-    formulations, methods, guarantees, generators, importers, pictures, trainers, statements : tuple
+    formulations, methods, guarantees, generators, importers, exporters : tuple
+    pictures, trainers, statements : tuple
         As a `Problem` declares them. A guarantee may be about the system's own methods, too.
     origin : Origin or None
         Set by the toolkit.
@@ -59,6 +62,7 @@ class Extension(Checked):
     guarantees: tuple[Guarantee, ...] = ()
     generators: tuple[Generator, ...] = ()
     importers: tuple[Importer, ...] = ()
+    exporters: tuple[Exporter, ...] = ()
     pictures: tuple[Picture, ...] = ()
     trainers: tuple[Trainer, ...] = ()
     statements: tuple[Statement, ...] = ()
@@ -106,7 +110,7 @@ def joined(problem: Problem, extension: Extension) -> tuple[Problem, list[str]]:
 
 
 def _name(part: Any) -> str:
-    return str(part.format if isinstance(part, Importer) else part.name)
+    return str(part.format if isinstance(part, Importer | Exporter) else part.name)
 
 
 def _noun(part: Part) -> str:

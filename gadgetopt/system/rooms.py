@@ -47,6 +47,7 @@ ROOMS = (
     "generate",
     "importers",
     "learning",
+    "exporters",
     "pictures",
 )
 

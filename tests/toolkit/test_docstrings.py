@@ -29,6 +29,8 @@ def public(node, name):
     """Yield name and node of every public class, function, method and property below a node."""
     for child in node.body:
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if "overload" in map(ast.unparse, child.decorator_list):
+                continue  # what follows it says what it is
             if not child.name.startswith("_"):
                 yield f"{name}.{child.name}", child
                 if isinstance(child, ast.ClassDef):

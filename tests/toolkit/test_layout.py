@@ -50,7 +50,7 @@ PAPER = (
 OURS = (
     {"heuristics"},
     {"proving", "data"},
-    {"pictures"},
+    {"pictures", "exporters"},
 )
 #: The same for the rooms of `proving`: a check imports nothing that searches for the proof.
 PROVING = ({"certificate"}, {"formulations"}, {"bounds"}, {"exact"})

@@ -346,6 +346,7 @@ def _(value: Problem) -> str:
         "theorems": [(g.name, f"{g.standing}; {g.statement}") for g in value.guarantees],
         "presets": [(g.name, g.summary) for g in value.generators],
         "formats": [(i.format, i.summary) for i in value.importers],
+        "exports": [(e.format, e.summary) for e in value.exporters],
         "pictures": [(p.name, f"{p.summary} (of the {p.of})") for p in value.pictures],
     }
     return head + "".join(

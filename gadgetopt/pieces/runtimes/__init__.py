@@ -1,0 +1,1 @@
+"""Formats of what executes plans of pipelines: PyTorch, torchtitan, Megatron, DeepSpeed."""
