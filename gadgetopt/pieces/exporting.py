@@ -153,7 +153,8 @@ def load(exporter: Exporter, path: Path) -> Exported:
     InputError
         If the main one cannot be read.
     """
-    stem, files = stem_of(exporter, path), {}
+    stem = stem_of(exporter, path)
+    files: dict[str, str | bytes] = {}
     for suffix in exporter.suffixes:
         head, several, end = suffix.partition("*")
         if several:
