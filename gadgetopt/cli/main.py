@@ -73,7 +73,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "errata": errata,
     "schema": schema,
 }
-#: Commands whose unknown options are parameters of a preset or an importer.
+#: Commands whose unknown options are parameters of a preset, an importer or an exporter.
 _WITH_PARAMETERS = ("generate", "import", "export")
 for _name, _command in _COMMANDS.items():
     _kind = WithParameters if _name in _WITH_PARAMETERS else None
