@@ -236,19 +236,21 @@ def idle_parts(
     They are shares of the makespan; or of the period from the device's begin on. In this order:
     warm-up, middle, cool-down.
     """
-    whole, starts = window(instance, timing)
-    found = []
+    whole_ticks, exact_starts = window(instance, timing)
+    parts = whole_ticks.denominator  # of a tick, in which all starts are whole
+    whole = whole_ticks.numerator
+    starts = [int(start * parts) for start in exact_starts]
+    ends = [x + parts * ticks for x, ticks in zip(starts, timing.program.durations, strict=True)]
+    names, found = timing.program.names, []
     for steps in timing.program.devices:
-        begin = Fraction(0) if instance.objective == "makespan" else starts[steps[0]]
-        names = {step: timing.program.names[step] for step in steps}
-        ends = {step: starts[step] + timing.program.durations[step] for step in steps}
+        begin = 0 if instance.objective == "makespan" else starts[steps[0]]
         first_back = next(starts[s] for s in steps if "I" in names[s] or "B" in names[s])
         last_forward = max(first_back, *(ends[s] for s in steps if "F" in names[s]))
         edges = (begin, first_back, last_forward, begin + whole)
         idle = []
         for left, right in itertools.pairwise(edges):
             busy = (min(ends[s], right) - max(starts[s], left) for s in steps)
-            idle.append((right - left - sum(x for x in busy if x > 0)) / whole)
+            idle.append(Fraction(right - left - sum(x for x in busy if x > 0), whole))
         found.append((idle[0], idle[1], idle[2]))
     return found
 

@@ -7,12 +7,15 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from .instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from .program import Program, program_of
 
 #: Of each step: steps that end before it starts, and the ticks between.
 Waits = list[list[tuple[int, int]]]
+#: Ticks to each step, or to the end of each machine; None: it does not wait for the begin.
+Lengths = list[int | None]
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Timing:
         """Return when a step ends."""
         return self.starts[step] + self.program.durations[step]
 
-    @property
+    @cached_property
     def machines(self) -> list[tuple[list[int], list[int]]]:
         """Of each device, copy engine and channel: its steps, and what ends its iteration."""
         program = self.program
@@ -57,6 +60,34 @@ class Timing:
         ]
         return found + [
             (steps, [steps[-1]]) for steps in (*program.copies, *self.channels) if steps
+        ]
+
+    @cached_property
+    def paths(self) -> list[Lengths]:
+        """From the begin of each machine the longest paths to the starts of all steps."""
+        return [self.path(steps[0]) for steps, _ in self.machines]
+
+    def path(self, first: int) -> Lengths:
+        """Return the longest paths from the start of a step to the starts of all steps."""
+        durations, waits = self.program.durations, self.waits
+        far: Lengths = [None] * len(waits)
+        far[first] = 0
+        for step in self.order:
+            for other, lag in waits[step]:
+                reached = far[other]
+                if reached is not None:
+                    reached += durations[other] + lag
+                    known = far[step]
+                    if known is None or reached > known:
+                        far[step] = reached
+        return far
+
+    def spans(self, far: Lengths) -> Lengths:
+        """Return the longest paths to the ends of all machines, from those to all steps."""
+        durations = self.program.durations
+        return [
+            max((x + durations[end] for end in ends if (x := far[end]) is not None), default=None)
+            for _, ends in self.machines
         ]
 
 
@@ -168,35 +199,19 @@ def period_of(timing: Timing) -> Fraction:
     :math:`x_e \ge x_d + D_{de} - Z`, which have a solution from the largest mean of a cycle of D
     on.
     """
-    return _largest_cycle_mean(_paths(timing)[0])
+    return _largest_cycle_mean([timing.spans(far) for far in timing.paths])
 
 
-def _paths(timing: Timing) -> tuple[list[list[int | None]], list[list[int | None]]]:
-    """Return D, and from the begin of each machine the longest paths to the starts of all steps."""
-    program, machines = timing.program, timing.machines
-    rows: list[list[int | None]] = []
-    every: list[list[int | None]] = []
-    for steps, _ in machines:
-        far: list[int | None] = [None] * len(timing.waits)
-        far[steps[0]] = 0
-        for step in timing.order:
-            for other, lag in timing.waits[step]:
-                reached = far[other]
-                if reached is not None:
-                    reached += program.durations[other] + lag
-                    known = far[step]
-                    far[step] = reached if known is None else max(known, reached)
-        rows.append(
-            [
-                max(
-                    (x + program.durations[end] for end in ends if (x := far[end]) is not None),
-                    default=None,
-                )
-                for _, ends in machines
-            ]
-        )
-        every.append(far)
-    return rows, every
+def is_period_below(timing: Timing, most: Fraction) -> bool:
+    """Return True if the least period is below so many ticks.
+
+    Mostly a machine alone says no: from its begin to its end it takes as long.
+    """
+    for d, (steps, _) in enumerate(timing.machines):
+        span = timing.spans(timing.path(steps[0]))[d]
+        if span is not None and span >= most:
+            return False
+    return period_of(timing) < most
 
 
 def _largest_cycle_mean(length: Sequence[Sequence[int | None]]) -> Fraction:
@@ -231,14 +246,18 @@ def _largest_cycle_mean(length: Sequence[Sequence[int | None]]) -> Fraction:
 
 def starts_of_period(timing: Timing, period: Fraction) -> list[Fraction]:
     """Return starts, in ticks, with which every machine fits into the period."""
-    rows, every = _paths(timing)
-    begin = [Fraction(0)] * len(rows)
+    parts = period.denominator  # of a tick, in which all starts are whole
+    rows = [
+        [None if length is None else length * parts - period.numerator for length in spans]
+        for spans in map(timing.spans, timing.paths)
+    ]
+    begin = [0] * len(rows)
     for _ in rows:  # Bellman and Ford: no cycle is longer than 0
         for d, row in enumerate(rows):
             for e, length in enumerate(row):
                 if length is not None:
-                    begin[e] = max(begin[e], begin[d] + length - period)
+                    begin[e] = max(begin[e], begin[d] + length)
     return [
-        max(begin[d] + x for d, far in enumerate(every) if (x := far[step]) is not None)
-        for step in range(len(timing.waits))
+        Fraction(max(b + x * parts for b, x in zip(begin, far, strict=True) if x is not None), parts)
+        for far in zip(*timing.paths, strict=True)
     ]

@@ -60,6 +60,9 @@ class ListSchedule:
         self._later = [self._of_later_stages(s) for s in range(len(self._bytes))]
         room = self.instance.memory_bytes
         self._room = None if room is None else [int(x * bytes_) for x in room]
+        self._choices: list[list[tuple[int, Operation]]] = [[] for _ in self.free]
+        for device in range(len(self.free)):
+            self._choose(device)
 
     def _of_later_stages(self, s: int) -> int:
         """Return the bytes of a microbatch on the later stages of the same device and route."""
@@ -89,10 +92,13 @@ class ListSchedule:
 
     def choices(self) -> list[tuple[int, Operation]]:
         """Return the operations whose predecessors are done, and when each can start."""
-        stages = self.instance.stages
-        return [
-            (max(ready, self.free[stages[op.stage].device]), op)
-            for op in self._candidates()
+        return [choice for choices in self._choices for choice in choices]
+
+    def _choose(self, device: int) -> None:
+        """Bring the choices of a device up to date."""
+        self._choices[device] = [
+            (max(ready, self.free[device]), op)
+            for op in self._candidates(device)
             if (ready := self._ready(op)) is not None
         ]
 
@@ -109,12 +115,12 @@ class ListSchedule:
         kinds = 2 if self.fused else 3
         return kinds * sum(self.instance.microbatches)
 
-    def _candidates(self) -> list[Operation]:
-        kinds = "FI" if self.fused else "FIW"
+    def _candidates(self, device: int) -> list[Operation]:
         return [
             Operation(s, kind, j)
-            for (s, kind), j in self._next.items()
-            if kind in kinds and j < self.instance.microbatches[s]
+            for s in self.instance.stages_of_device[device]
+            for kind in ("FI" if self.fused else "FIW")
+            if (j := self._next[s, kind]) < self.instance.microbatches[s]
         ]
 
     def _ready(self, op: Operation) -> int | None:
@@ -162,3 +168,6 @@ class ListSchedule:
             freed = {"F": -held, "I": held - weight, "W": weight}[kind]
             self._levels[device] -= freed
         self.free[device] = end
+        near = (self.instance.previous_stage[s], self.instance.next_stage[s])
+        for d in {device, *(self.instance.stages[r].device for r in near if r is not None)}:
+            self._choose(d)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from fractions import Fraction
 
 from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
@@ -12,6 +13,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..evaluate import evaluate
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ..shop import Shop, shop_of
+from ..timing import is_period_below, timing_of
 from .list_schedule import ListScheduler, Rule
 
 
@@ -53,10 +55,28 @@ def offer(
     solution: PipelineSchedulesSolution,
     search: Search[PipelineSchedulesSolution],
 ) -> None:
-    """Offer a schedule to a search, if it is feasible."""
+    """Offer a schedule that lists every operation once to a search, if it is feasible."""
+    if not _may_be_shorter(instance, solution, search):
+        return
     evaluation = evaluate(instance, solution)
     if evaluation.feasible and evaluation.objective is not None:
         search.offer(evaluation.objective, solution)
+
+
+def _may_be_shorter(
+    instance: PipelineSchedulesInstance,
+    solution: PipelineSchedulesSolution,
+    search: Search[PipelineSchedulesSolution],
+) -> bool:
+    """Return False if a schedule is no shorter than the incumbent, which is found out soon."""
+    if search.best is None:
+        return True
+    timing, most = timing_of(instance, solution), Fraction(search.value) * instance.ticks_per_s
+    if timing.stuck:
+        return False
+    if instance.objective == "period":
+        return is_period_below(timing, most)
+    return max(map(timing.end, timing.order)) < most
 
 
 def rules_of(shop: Shop) -> Iterator[Rule]:
