@@ -11,7 +11,7 @@ Each room declares its own parts. The literature:
 
 Ours:
 
-- `heuristics`: list schedules by many rules
+- `heuristics`: list schedules by many rules, local search
 - `proving`: certificates, bounds, the search that closes the gap
 - `data`: presets, plans of SPP and DAPPLE
 - `pictures`: a step, its memory and bubbles, the optimum over memory
@@ -38,6 +38,9 @@ PROBLEM = Problem(
         "one_f_one_b",
         "zb_h1",
         "zb_h2",
+        "zb1p",
+        "zb_auto",
+        "zbv",
         "list_schedules",
         "formulas",
         "close_gap",

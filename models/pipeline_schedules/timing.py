@@ -258,6 +258,8 @@ def starts_of_period(timing: Timing, period: Fraction) -> list[Fraction]:
                 if length is not None:
                     begin[e] = max(begin[e], begin[d] + length)
     return [
-        Fraction(max(b + x * parts for b, x in zip(begin, far, strict=True) if x is not None), parts)
+        Fraction(
+            max(b + x * parts for b, x in zip(begin, far, strict=True) if x is not None), parts
+        )
         for far in zip(*timing.paths, strict=True)
     ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from ..cells import Operation
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ..shop import Shop
+from ..timing import period_of, starts_of_period, timing_of
 
 _RANK = {"F": 0, "I": 1, "W": 2}
 
@@ -53,3 +55,22 @@ def solution_of(
         if target is not None:
             links[instance.channel(op.stage, target)].append((op,))
     return PipelineSchedulesSolution.of(orders, list(links.values()))
+
+
+def starts_of(
+    instance: PipelineSchedulesInstance, solution: PipelineSchedulesSolution
+) -> dict[Operation, Fraction]:
+    """Return starts in ticks of F, I and W that attain the objective of orders without pairs."""
+    timing = timing_of(instance, solution)
+    starts = [Fraction(x) for x in timing.starts]
+    if instance.objective == "period":
+        starts = starts_of_period(timing, period_of(timing))
+    found = {}
+    for cells, steps in zip(solution.cells, timing.program.devices, strict=True):
+        flat = [
+            op._replace(kind=kind)
+            for (op,) in cells
+            for kind in ("IW" if op.kind == "B" else op.kind)
+        ]
+        found.update({op: starts[step] for op, step in zip(flat, steps, strict=True)})
+    return found

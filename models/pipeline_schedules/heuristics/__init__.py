@@ -1,1 +1,1 @@
-"""Heuristics of ours: list schedules by rules (`list_schedule`), and the best of many (`rules`)."""
+"""Heuristics of ours: list schedules (`list_schedule`, `rules`), and local search (`annealing`)."""

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
@@ -26,10 +27,11 @@ from ...baselines.zbv import zbv
 from ...baselines.zero_bubble import zb_h1, zb_h2
 from ...cells import Operation
 from ...formulations.cp import ScheduleModel, ask
+from ...formulations.decoding import starts_of
+from ...heuristics.annealing import improve
 from ...heuristics.rules import offer, try_rules
 from ...instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ...shop import Shop, next_below, shop_of
-from ...timing import period_of, starts_of_period, timing_of
 from ..bounds.formulas import best_certificate
 
 #: Published schedules that are tried first.
@@ -38,19 +40,21 @@ PUBLISHED: tuple[Callable[..., MethodOutcome], ...] = (
     *(dual_pipe, dual_pipe_v, chimera, hanayo, gpipe),
 )
 
-
 #: Those that take a while where there are many operations.
 AUTOMATIC = (zb_auto, zbv_greedy)
+#: Part of the time for annealing. Tuned: `benchmarks/pipeline_schedules_search.toml`.
+ANNEALING_PART = 0.3
 
 
 @method(kind="exact", reference="this project", formulation="close_gap", backend="cpsat")
 def close_gap(
     instance: PipelineSchedulesInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Bounds, published schedules and list schedules; then CP-SAT, asked for less and less.
+    """Bounds, published schedules, list schedules and annealing; then CP-SAT, asked for less.
 
     1. The best bound by formulas, with its certificate.
-    2. Published schedules that fit, and list schedules by many rules, until one meets the bound.
+    2. Published schedules that fit, list schedules by many rules, and annealing from the best of
+       them, until one meets the bound.
     3. Questions to CP-SAT, from the best schedule on: is there one at the bound? Which is the
        shortest below what is known? A "no" raises the bound, and is a solver's word.
 
@@ -64,6 +68,7 @@ def close_gap(
         search.bound_by_formulas()
         search.try_published()
         try_rules(instance, search.shop, search)
+        search.anneal(rng)
         search.ask_for_less()
     return search.outcome(search.best, **search.notes)
 
@@ -105,6 +110,12 @@ class GapSearch(Search[PipelineSchedulesSolution]):
                 continue
             if isinstance(solution, PipelineSchedulesSolution):
                 offer(self.instance, solution, self)
+
+    def anneal(self, rng: np.random.Generator) -> None:
+        """Step 2, local search."""
+        with self.clock.phase("anneal"):
+            clock = Clock(self.clock.limits(ANNEALING_PART))
+            improve(self.instance, self.shop, self, clock, rng)
 
     def ask_for_less(self) -> None:
         """Step 3: ask for one at the bound, then for the shortest, then for less by a fraction."""
@@ -168,16 +179,4 @@ class GapSearch(Search[PipelineSchedulesSolution]):
         """Return the starts of the best schedule."""
         if self.best is None:
             return None
-        timing = timing_of(self.instance, self.best)
-        starts = [Fraction(x) for x in timing.starts]
-        if self.shop.period:
-            starts = starts_of_period(timing, period_of(timing))
-        hints = {}
-        for cells, steps in zip(self.best.cells, timing.program.devices, strict=True):
-            flat = [
-                op._replace(kind=kind)
-                for (op,) in cells
-                for kind in ("IW" if op.kind == "B" else op.kind)
-            ]
-            hints.update({op: starts[step] for op, step in zip(flat, steps, strict=True)})
-        return hints
+        return starts_of(self.instance, self.best)
