@@ -104,7 +104,7 @@ class Annealing:
         return self._solution(best)
 
     def _orders(self, solution: PipelineSchedulesSolution) -> Ints:
-        count = self.data.count
+        count = self.data.num_operations
         orders = np.full((len(count), int(count.max())), -1, dtype=np.int64)
         for d, cells in enumerate(solution.cells):
             flat = [
@@ -119,7 +119,9 @@ class Annealing:
         return PipelineSchedulesSolution.of(
             [
                 [(self.operations[o],) for o in order[:count]]
-                for order, count in zip(orders.tolist(), self.data.count.tolist(), strict=True)
+                for order, count in zip(
+                    orders.tolist(), self.data.num_operations.tolist(), strict=True
+                )
             ]
         )
 
@@ -153,6 +155,6 @@ def _data(shop: Shop, ops: list[Operation], number: dict[Operation, int]) -> Dat
         takes=row([shop.a[op.stage] if op.kind == "F" else 0 for op in ops]),
         frees=row([freed[op.kind][op.stage] for op in ops]),
         capacity=row(list(shop.capacity or (-1 for _ in devices))),
-        count=row([sum(shop.device[op.stage] == d for op in ops) for d in devices]),
+        num_operations=row([sum(shop.device[op.stage] == d for op in ops) for d in devices]),
         period=int(shop.period),
     )

@@ -44,7 +44,7 @@ class Data(NamedTuple):
     takes: Ints  # memory at the start
     frees: Ints  # memory at the end
     capacity: Ints  # of devices; -1 is unlimited
-    count: Ints  # operations of devices
+    num_operations: Ints  # of devices
     period: int
 
 
@@ -63,7 +63,7 @@ class Room(NamedTuple):
 @compiled
 def _sorted(data: Data, orders: Ints, room: Room) -> bool:
     """Write the operations, each after what it waits for; return False if some wait for ever."""
-    before, count, placed, place = data.before, data.count, room.placed, room.place
+    before, count, placed, place = data.before, data.num_operations, room.placed, room.place
     for o in range(len(placed)):
         placed[o] = False
     for d in range(len(place)):
@@ -141,7 +141,7 @@ def length(data: Data, orders: Ints, room: Room) -> tuple[float, float]:
     """Return makespan or period of orders, and their cost; twice `STUCK` if they never end."""
     if not _sorted(data, orders, room):
         return STUCK, STUCK
-    devices = len(data.count)
+    devices = len(data.num_operations)
     total = 0.0
     if data.period:
         _paths(data, room, devices)
@@ -209,16 +209,16 @@ def anneal(
     """
     _, cost = length(data, orders, room)
     for n in range(len(temperatures)):
-        d = int(draws[n, 0] * len(data.count))
+        d = int(draws[n, 0] * len(data.num_operations))
         order = orders[d]
-        at = int(draws[n, 1] * data.count[d])
+        at = int(draws[n, 1] * data.num_operations[d])
         way = int(draws[n, 2] * 2 * FAR) - FAR
         to = at + way + (1 if way >= 0 else 0)
-        if to < 0 or to >= data.count[d] or not _passes(data, order, at, to):
+        if to < 0 or to >= data.num_operations[d] or not _passes(data, order, at, to):
             continue
         _move(order, at, to)
         new_value = new_cost = STUCK
-        if data.capacity[d] < 0 or _fits(data, order, data.count[d], data.capacity[d]):
+        if data.capacity[d] < 0 or _fits(data, order, data.num_operations[d], data.capacity[d]):
             new_value, new_cost = length(data, orders, room)
         worse = new_cost - cost
         if new_cost < 0 or (worse > 0 and draws[n, 3] >= math.exp(-worse / temperatures[n])):
@@ -234,7 +234,7 @@ def anneal(
 
 def room_for(data: Data) -> Room:
     """Return room for computations."""
-    operations, devices = len(data.device), len(data.count)
+    operations, devices = len(data.device), len(data.num_operations)
     return Room(
         np.zeros(operations, np.int64),
         np.zeros(operations, np.bool_),
