@@ -33,8 +33,6 @@ class ModelOptions(BaseModel):
         Boxes, and GPUs of each; 0: as many as the box has.
     devices : str
         A file of one's own devices and boxes, in the form of `accelerators.toml`.
-    microbatch : int
-        Sequences b of a microbatch.
     mfu : float
         Share of the peak that products reach: a guess unless it was measured.
     weights_factor : float
@@ -53,7 +51,6 @@ class ModelOptions(BaseModel):
     machines: int = Field(default=1, ge=1, le=10_000)
     gpus_per_machine: int = Field(default=0, ge=0, le=MOST_GPUS_OF_A_MACHINE)
     devices: str = ""
-    microbatch: int = Field(default=1, ge=1, le=10**6)
     mfu: float = Field(default=0.5, gt=0, le=1)
     weights_factor: float = Field(default=0.0, ge=0, le=1e6)
     gradient_bytes: Literal[2, 4] = 2
@@ -107,6 +104,8 @@ class LayerOptions(ModelOptions):
 
     Attributes
     ----------
+    microbatch : int
+        Sequences b of a microbatch.
     microbatches : int
         M, of one replica of the pipeline.
     tensor_parallel, expert_parallel : int
@@ -119,6 +118,7 @@ class LayerOptions(ModelOptions):
         False: the devices' memory limits nothing.
     """
 
+    microbatch: int = Field(default=1, ge=1, le=10**6)
     microbatches: int = Field(default=16, ge=1)
     tensor_parallel: int = Field(default=1, ge=1, le=MOST_GPUS_OF_A_MACHINE)
     expert_parallel: int = Field(default=1, ge=1, le=10**6)
