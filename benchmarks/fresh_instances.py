@@ -175,13 +175,17 @@ def best(runs: Mapping[str, Run]) -> str:
     return min(runs, key=key)
 
 
-def rows(case: Case, limits_s: Sequence[float], done: set[tuple[str, float]]) -> Iterator[Row]:
+def rows(
+    case: Case, limits_s: Sequence[float], done: Mapping[tuple[str, float], Row]
+) -> Iterator[Row]:
     """Yield the rows of an instance, one for every time limit that is not done."""
     declared = problem(case.system)
     plain = plain_methods(declared)
     last: Row | None = None
     for limit_s in limits_s:
-        if (f"{case.system} {case.name}", limit_s) in done:
+        known = done.get((f"{case.system} {case.name}", limit_s))
+        if known:
+            last = known
             continue
         if last and last.default.closed and not last.losses:  # more time changes nothing
             yield replace(last, limit_s=limit_s)
@@ -236,8 +240,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("fresh_instances.jsonl"))
     given = parser.parse_args()
     lines = given.out.read_text().splitlines() if given.out.exists() else []
-    kept = [json.loads(line) for line in lines]
-    done = {(f"{row['system']} {row['case']}", row["limit_s"]) for row in kept}
+    kept = [row_of(json.loads(line)) for line in lines]
+    done = {(f"{row.system} {row.case}", row.limit_s): row for row in kept}
     with given.out.open("a") as out:
         for case in cases(given):
             for row in rows(case, given.time_limit, done):

@@ -26,6 +26,10 @@ from .outcome import (
     step_proof,
 )
 
+#: Most intervals between moments of a schedule: the program over 1,400 takes a second.
+#: Tuned: `benchmarks/constants.py`.
+MOST_MOMENTS = 2000
+
 
 @method(kind="relaxation", reference="(6), reconstructed", formulation="prices")
 def price_bound(
@@ -83,3 +87,25 @@ def good_prices(
             prices = np.pad(prices, (0, len(times) - 1 - len(prices)))
         value, prices = best_grid_prices(jobs, times, prices, starts, clock)
     return times, prices, value
+
+
+def prices_at_moments(pool: Pool, order_by: Floats, clock: Clock) -> tuple[Floats, Floats] | None:
+    """Return a grid of the moments of a list schedule, and the best prices on it.
+
+    A moment is an arrival, a start or an end; the best prices mostly change there, so these few
+    prove more than many equal intervals. None if there are more than `MOST_MOMENTS`.
+
+    Parameters
+    ----------
+    pool : Pool
+    order_by : array, shape (jobs,)
+        By which the jobs are listed, such as the starts of a good schedule on the servers.
+    clock : Clock
+    """
+    starts = listed(pool, order_by)
+    times = np.unique(np.concatenate([pool.release, starts, starts + pool.duration]))
+    if len(times) > MOST_MOMENTS:
+        return None
+    times, nothing = times.astype(np.float64), np.zeros(len(times) - 1)
+    _, prices = best_grid_prices(FloatPool.of(pool), times, nothing, starts, clock)
+    return times, prices

@@ -3,7 +3,8 @@
 1. A schedule by `a_srpt_workload`, which takes a second for thousands of jobs; by SPWF, which takes
    less, if half of the time is too short for it.
 2. `price_guided`: a better schedule, and the prices of GPU-time as a bound.
-3. `server_price_bound`, which is higher where jobs leave fragments on servers.
+3. `server_price_bound`, which is higher where jobs leave fragments on servers; and prices of
+   GPU-time that change at the moments of the best schedule.
 4. Annealing of the order of the best schedule, again and again, as long as there is time.
 """
 
@@ -22,11 +23,13 @@ from ...evaluate import evaluate
 from ...heuristics.a_srpt_workload import a_srpt_workload
 from ...heuristics.order_annealing import ServerLists
 from ...instance import ASrptInstance, ASrptSolution
+from ...relaxations import pool_of
 from ...subproblems.mapper import Mapper
-from ..bounds.price import price_bound
+from ..bounds.outcome import certified, step_proof
+from ..bounds.price import price_bound, prices_at_moments
 from ..bounds.price_guided import price_guided
 from ..bounds.server_price import server_price_bound
-from ..certificate.check import ASrptCertificate, check_bound
+from ..certificate.check import ASrptCertificate, Prices, check_bound
 
 #: Jobs of which a greedy schedule is never cut short: it takes about a second.
 #: Tuned: `benchmarks/constants.py`.
@@ -77,6 +80,9 @@ def _search(
     if not search.over:
         with clock.phase("server prices"):
             _take(instance, search, server_price_bound(instance, clock.limits()))
+    if not search.over:
+        with clock.phase("prices at moments"):
+            _moments(instance, search)
     lists, steps = ServerLists(instance, Mapper(instance, "best_of")), FIRST_STEPS
     with clock.phase("annealing"):
         while not search.over:
@@ -88,6 +94,17 @@ def _search(
             if value < search.value:
                 search.offer(value, lists.solution(order))
             steps *= 2
+
+
+def _moments(instance: ASrptInstance, search: Search[ASrptSolution]) -> None:
+    """Prove the bound of prices that change at the moments of the best schedule."""
+    assert search.best is not None
+    pool, started = pool_of(instance), np.zeros(len(instance.jobs))
+    for job in search.best.jobs:
+        started[job.job] = job.start_microtick
+    found = prices_at_moments(pool, started, search.clock)
+    if found is not None:
+        _take(instance, search, certified(step_proof(Prices, pool, *found), search.clock))
 
 
 def _take(instance: ASrptInstance, search: Search[ASrptSolution], found: MethodOutcome) -> None:

@@ -9,14 +9,15 @@ from calling import called
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.data.generate.presets import pool
 from gadgetopt.models.a_srpt.instance import ASrptInstance
+from gadgetopt.models.a_srpt.proving.bounds import price
 from gadgetopt.models.a_srpt.proving.bounds.ascent import FloatPool, pool_prices
 from gadgetopt.models.a_srpt.proving.bounds.list_schedule import listed
-from gadgetopt.models.a_srpt.proving.bounds.price import (
-    price_bound,
-)
+from gadgetopt.models.a_srpt.proving.bounds.outcome import step_proof
+from gadgetopt.models.a_srpt.proving.bounds.price import price_bound, prices_at_moments
 from gadgetopt.models.a_srpt.proving.bounds.time_indexed import time_indexed_bound
 from gadgetopt.models.a_srpt.proving.bounds.transportation import transportation_bound
 from gadgetopt.models.a_srpt.proving.certificate.check import (
+    Prices,
     check_bound,
     proved,
 )
@@ -92,3 +93,28 @@ def test_programs_that_are_too_large_are_refused(method):
     jobs = [(0, 1, 10**7, 1)]
     with pytest.raises(ModelRefused, match="make more than"):
         called(method, instance_of((1,), jobs), Limits(), RNG)
+
+
+def at_moments(instance, order_by):
+    jobs = pool_of(instance)
+    return proved(instance, step_proof(Prices, jobs, *prices_at_moments(jobs, order_by, Clock())))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_prices_at_moments_are_a_bound_whatever_the_order(seed):
+    rng = np.random.default_rng(seed)
+    instance = instance_of((4,), random_jobs(rng, 5, 4))
+    assert 0 < at_moments(instance, rng.permutation(5)) <= pool_optimum(instance)
+
+
+def test_moments_of_a_schedule_prove_more_than_as_many_equal_intervals():
+    """One job in a thousand ticks is far from where equal intervals begin."""
+    instance = instance_of((4,), [(0, 4, 1000, 1), (1001, 4, 3, 1), (1002, 4, 2, 1)])
+    assert at_moments(instance, np.array([0, 1, 2])) == 1000 + 1004 + 1006
+    assert bound(instance, intervals=4) < 1000 + 1004 + 1006
+
+
+def test_too_many_moments_are_left_out(monkeypatch):
+    monkeypatch.setattr(price, "MOST_MOMENTS", 10)
+    jobs = pool_of(many(20))
+    assert prices_at_moments(jobs, jobs.release, Clock()) is None
