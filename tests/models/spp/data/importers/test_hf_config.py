@@ -40,6 +40,28 @@ def test_optima_of_published_models(root, name, options, seconds, stages):
     assert len(result.solution.stage_layers) == stages
 
 
+ON_PAIRS_OF_B200 = {"cluster": "dgx-b200", "tensor_parallel": 2, "microbatches": 4}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("llama-3.2-1b", {"seq": 4096}),
+        ("gpt2", {}),
+        ("bert-base", {}),
+        ("vit-b-16", {"microbatches": 4}),
+        ("deepseek-v3", {"seq": 4096, **TWO_BOXES, **ON_PAIRS_OF_B200, "machines": 1}),
+    ],
+)
+def test_the_other_published_models_are_planned_and_proved(root, name, options):
+    config = root / "docs" / "configs" / f"{name}.json"
+    (document,) = gadgetopt.import_(
+        "hf-config", config, "spp", **{"cluster": "dgx-h100", **options}
+    )
+    result = gadgetopt.solve(document)
+    assert (result.status, result.bound_voucher) == ("optimal", "verified")
+
+
 def test_times_of_a_block_of_llama(root):
     outcome = imported(root, "llama-3-8b", seq=4096, device="h100")
     ((name, instance),) = outcome.instances
