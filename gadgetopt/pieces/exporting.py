@@ -92,11 +92,11 @@ def written(
     """
     form = exporter.format
     objective = _objective(problem, instance, solution, "the solution")
+    exported: Exported = exporter.write(instance, solution, **parameters)
     kept = objective
     if exporter.kept is not None:
         as_kept = exporter.kept(instance, solution, **parameters)
-        kept = _objective(problem, instance, as_kept, f"the solution as {form} has it")
-    exported: Exported = exporter.write(instance, solution, **parameters)
+        kept = _objective(problem, instance, as_kept, f"{form}: the solution as written")
     again = exporter.read_back(instance, exported)
     found = _objective(problem, instance, again, f"what is read back from {form}")
     if not agrees(found, kept):
@@ -113,7 +113,7 @@ def _objective(problem: Problem, instance: Any, solution: Any, what: str) -> Num
     if evaluation.objective is None or evaluation.violations:
         first = evaluation.violations[0]
         raise InputError(
-            f"{what}: is infeasible: {first.constraint} at {first.where}: by {show(first.amount)}, "
+            f"{what} is infeasible: {first.constraint} at {first.where}: by {show(first.amount)}; "
             "expected a feasible one"
         )
     objective: Number = evaluation.objective

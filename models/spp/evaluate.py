@@ -305,6 +305,9 @@ def _limits(instance: SppInstance, solution: SppSolution) -> Iterator[Violation]
     stages = len(solution.stage_layers)
     if options.max_stages is not None and stages > options.max_stages:
         yield Violation("too_many_stages", "stage_layers", stages - options.max_stages)
+    replicas = [len(gpus) for gpus in solution.stage_devices]
+    if options.uniform_replicas and len(set(replicas)) > 1:
+        yield Violation("uneven_replicas", "stage_devices", max(replicas) - min(replicas))
     for n, order in enumerate(solution.orders[::2]):
         peak = _peak(order)
         if options.max_in_flight is not None and peak > options.max_in_flight:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
@@ -70,6 +70,9 @@ class PipelineOptions(Data):
         AllReduce time.
     nvlink_rings : bool
         True if AllReduce inside a machine runs on floor(r / 2) rings (the public DAPPLE planner).
+    uniform_replicas : bool
+        True if all stages have to have equally many GPUs, which PyTorch, Megatron and DeepSpeed
+        need: they run a grid of stages and replicas. Files without it mean false.
     """
 
     use_all_gpus: bool = True
@@ -81,6 +84,15 @@ class PipelineOptions(Data):
     transfer_latency_s: NonNegativeSize = 0.0
     overlap_allreduce: bool = False
     nvlink_rings: bool = False
+    uniform_replicas: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_asked(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no `uniform_replicas` if it is false: files from before it stay the same."""
+        plain: dict[str, Any] = write(self)
+        if not self.uniform_replicas:
+            plain.pop("uniform_replicas", None)
+        return plain
 
 
 class PipelineInstance(Instance):

@@ -285,9 +285,12 @@ class _Search:
         """Grow a prefix by one stage in all ways, and evaluate the completions."""
         prices, sizes = self.prices, self.prices.sizes
         free = sum(sizes) - sum(prefix.used)
+        uniform = prices.instance.options.uniform_replicas
+        asked = len(prefix.gpus[0]) if uniform and prefix.gpus else None
         found = [
             counts
             for need in range(1, free)
+            if asked is None or need == asked
             for counts in choices(sizes, prefix.used, need, variant)
         ]
         ends = np.arange(prefix.layers + 1, prices.layers)
@@ -314,6 +317,9 @@ class _Search:
                 for t, before in enumerate(prefix.times)
             ]
         )
+        if uniform:
+            uneven = np.array([len(g) != len(r) for g, r in zip(gpus, rest, strict=True)])
+            latency_s[uneven[choice]] = np.inf
         made = _Completions(
             prefix, gpus, used, choice, cut, entering, stage, np.isfinite(stage[2]), latency_s
         )

@@ -75,6 +75,9 @@ def _limits(instance: PipelineInstance, plan: Plan) -> Iterator[Violation]:
         yield Violation("all GPUs are used", "stage_devices", unused)
     if options.max_stages is not None and plan.num_stages > options.max_stages:
         yield Violation("number of stages", "stage_layers", plan.num_stages - options.max_stages)
+    if options.uniform_replicas and len(set(plan.replicas)) > 1:
+        apart = max(plan.replicas) - min(plan.replicas)
+        yield Violation("stages have equally many GPUs", "stage_devices", apart)
     if options.memory_bytes is None:
         return
     for n, ((first, end), r) in enumerate(zip(plan.stage_layers, plan.replicas, strict=True)):

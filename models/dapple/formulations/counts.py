@@ -25,7 +25,8 @@ z_{n,l+1}`, the stages up to n end with layer l; :math:`w_n = \sum_r u_{nr}`, st
     & C^f_n \ge \textstyle\sum_l d_l k_{nl} / B^{in} + \tau w_{n+1}, \quad
       C^f_n \ge \sum_l d_l k_{nl} / B^x - \frac{\max d}{B^x} (1 - \chi_n) + \tau w_{n+1}
       \text{, the same for } C^b_n                                                   \tag{8} \\
-    & c_{0k} \ge c_{0,k+1} \text{ for machines of one size}                          \tag{10}
+    & c_{0k} \ge c_{0,k+1} \text{ for machines of one size}                          \tag{10} \\
+    & u_{n+1,r} \le u_{nr} \text{ for uniform\_replicas}                              \tag{10'}
 
 Counting GPUs by machine instead of naming them is what makes the model small: GPUs of a machine are
 identical. Transfers are those of the model "simple"; those of "planner_code" are a product of what
@@ -141,7 +142,7 @@ def _check(instance: DappleInstance) -> None:
 
 
 def add_plan(m: pyo.ConcreteModel, instance: DappleInstance, stages: int | None = None) -> Data:
-    """Add (0)-(8) and (10) to a model; return its numbers."""
+    """Add (0)-(8), (10) and (10') to a model; return its numbers."""
     data = Data.of(instance, stages)
     m.N = pyo.RangeSet(0, data.S - 1)
     m.C = pyo.RangeSet(0, data.S - 2)
@@ -221,6 +222,12 @@ def _add_machines(m: pyo.ConcreteModel, instance: DappleInstance, data: Data) ->
     @m.Constraint(m.N, doc="(2): which is the number of its GPUs")
     def counted(m: Any, n: int) -> Any:
         return sum(m.c[n, k] for k in m.K) == sum(r * m.u[n, r] for r in m.R)
+
+    if instance.options.uniform_replicas:
+
+        @m.Constraint(m.C, m.R, doc="(10'): a stage has as many GPUs as the one before")
+        def uniform(m: Any, n: int, r: int) -> Any:
+            return m.u[n + 1, r] <= m.u[n, r]
 
     @m.Constraint(m.N, m.K, doc="(3): a machine used has a GPU in the stage")
     def is_used(m: Any, n: int, k: int) -> Any:

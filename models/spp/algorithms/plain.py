@@ -113,6 +113,8 @@ def W(
     else:
         for l_ in range(xi - 1, l):  # ties: smallest l', then smallest r'
             for r_ in range(1, i - r + 1):
+                if instance.options.uniform_replicas and r_ != r:
+                    continue
                 before = W(instance, order, table, l_, xi - 1, r_, i - r)
                 if before is None:
                     continue

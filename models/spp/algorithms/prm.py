@@ -24,14 +24,15 @@ of equally good predecessors the one with the smallest l', then the smallest r'.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.numbers.memory import MOST_CELLS
 
+from ..instance import SppInstance
 from .block_costs import BlockCosts
 
 #: Relative margin of the bound by the remaining work, which is added up in another order.
@@ -68,6 +69,8 @@ class Prm:
     costs : BlockCosts
     use_all_gpus : bool, default True
         If not, GPUs at the end of the order may be left out.
+    uniform : bool, default False
+        All stages have equally many GPUs: r' = r in (S7).
 
     Attributes
     ----------
@@ -79,9 +82,10 @@ class Prm:
 
     costs: BlockCosts
     use_all_gpus: bool
+    uniform: bool
 
-    def __init__(self, costs: BlockCosts, *, use_all_gpus: bool = True):
-        self.costs, self.use_all_gpus = costs, use_all_gpus
+    def __init__(self, costs: BlockCosts, *, use_all_gpus: bool = True, uniform: bool = False):
+        self.costs, self.use_all_gpus, self.uniform = costs, use_all_gpus, uniform
         self.stages: int = 1
         self.states: int = 0
         self._upper_s = math.inf
@@ -139,8 +143,17 @@ class Prm:
                 blocks = slice(r - 1, min(r - 1 + at_once, V - before))
                 channels = costs.channels_s(before, blocks, most, cuts)
                 np.maximum(channels, loads, out=channels)
+                if self.uniform:
+                    channels[self._unequal(blocks, most)] = math.inf
                 H[before, blocks.start + 1 : blocks.stop + 1, cuts] = channels.min(axis=1)
         return H
+
+    @staticmethod
+    def _unequal(blocks: slice, most: int) -> Bools:
+        """Return True where r' = 1, 2, ..., `most` is not the r of a block of numbers."""
+        r = np.arange(blocks.start, blocks.stop)[:, None]
+        different: Bools = r != np.arange(most)[None, :]
+        return different
 
     def _entries(self, joined: Floats, i: int, low: int, high: int) -> Floats:
         """Return W of l = low..high on i GPUs, a row for every r."""
@@ -212,7 +225,19 @@ class Prm:
         loads = loads[:, : len(starts)]
         channel = self.costs.channel_s(i, r, len(loads), slice(at, last + 1))
         values = np.maximum(np.maximum(loads, channel), self.costs.stage_s(i, r, starts, end))
+        if self.uniform:
+            values[self._unequal(slice(r - 1, r), len(values))[0]] = math.inf
         return starts, values.T
+
+
+def prm_of(instance: SppInstance, gpus: Sequence[int]) -> Prm:
+    """Return the dynamic program of an instance on an order of its GPUs."""
+    options = instance.options
+    return Prm(
+        BlockCosts(instance, gpus),
+        use_all_gpus=options.use_all_gpus,
+        uniform=options.uniform_replicas,
+    )
 
 
 def _crossings(

@@ -18,9 +18,8 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import SppInstance, SppSolution
-from .block_costs import BlockCosts
 from .device_order import rdo_order
-from .prm import BlockPlan, Prm
+from .prm import BlockPlan, Prm, prm_of
 
 #: Makespans are rounded up by this before loads in doubles are compared with them.
 #: Tuned: `benchmarks/constants.py`.
@@ -145,7 +144,7 @@ def _search_orders(
     for gpus in orders:
         notes["orders"] += 1
         with search.clock.phase("costs"):
-            prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
+            prm = prm_of(instance, gpus)
         with search.clock.phase("plans and schedules"):
             for found in candidates(instance, prm, gpus, search.best, choose):
                 search.offer(found.makespan_s, found)

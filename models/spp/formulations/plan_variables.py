@@ -26,7 +26,9 @@ end with layer l; :math:`w_n = \sum_r u_{nr}`, stage n is not empty.
       \text{, the same for } C^b_n                                                  \tag{P12}
 
 With `min_end` transfers :math:`\min(r, r')` stands for :math:`r r'`. Empty stages take no time.
-(P13): of two GPUs with the same links the first is in no later stage.
+(P13): of two GPUs with the same links the first is in no later stage. (P14), for
+`uniform_replicas`: :math:`u_{n+1,r} \le u_{nr}`, so that all stages that are used have equally
+many GPUs.
 
 (P10)-(P12) are rows with a big M. The disaggregated form has variables instead for what they
 switch: :math:`q_{nlr}`, layer l in stage n of r GPUs; :math:`x_{nlrk}`, with slowest link k;
@@ -61,7 +63,7 @@ from .plan_times import add_disaggregated_times, add_times
 
 
 def add_plan(m: pyo.ConcreteModel, instance: SppInstance, *, disaggregated: bool = False) -> Data:
-    """Add (P1)-(P13), and the times of stages and channels, to a model; return its numbers."""
+    """Add (P1)-(P14), and the times of stages and channels, to a model; return its numbers."""
     data = Data.of(instance)
     m.N = pyo.RangeSet(0, data.S - 1)
     m.C = pyo.RangeSet(0, data.S - 2)
@@ -126,6 +128,12 @@ def _add_mapping(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> Non
     @m.Constraint(m.N, doc="(P7): which is the number of its GPUs")
     def counted(m: Any, n: int) -> Any:
         return sum(m.a[n, v] for v in m.V) == sum(r * m.u[n, r] for r in m.R)
+
+    if instance.options.uniform_replicas:
+
+        @m.Constraint(m.C, m.R, doc="(P14): a stage has as many GPUs as the one before")
+        def uniform(m: Any, n: int, r: int) -> Any:
+            return m.u[n + 1, r] <= m.u[n, r]
 
     @m.Constraint(alike(data), m.C, doc="(P13): of equal GPUs the first is in no later stage")
     def ordered(m: Any, u: int, v: int, n: int) -> Any:

@@ -13,7 +13,7 @@ With :math:`C = \max\{\max_n (F_n + B_n), \max_n (C^f_n + C^b_n)\}`:
 * **G4** (PRM): with :math:`\Phi = b_{max} / b_{min}`, :math:`W_{PRM}(S) \le \Phi\, W^*(S)` for any
   order. Keep cuts and numbers of GPUs of the optimal plan and place its stages on consecutive
   blocks of the order: compute times stay, and each transfer and AllReduce grows by at most
-  :math:`\Phi`.
+  :math:`\Phi`. If all stages have to have equally many GPUs, both plans have.
 * **G5** (SPP): :math:`T \le (2 + (4 S^* - 4) / M)\, \Phi\, OPT` with :math:`S^*` the stages of an
   optimal plan: G1 and G4 for that number of stages.
 

@@ -13,9 +13,8 @@ from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
-from ..algorithms.block_costs import BlockCosts
 from ..algorithms.device_order import rdo_order
-from ..algorithms.prm import Prm
+from ..algorithms.prm import prm_of
 from ..algorithms.spp import pe, plan_of, spp
 from ..evaluate import evaluate
 from ..instance import SppInstance, SppSolution
@@ -31,7 +30,7 @@ def draw_stages(instance: SppInstance) -> go.Figure:
     Draw makespan, bound and largest load of PRM's plan for every number of stages.
     """
     gpus = rdo_order(instance)
-    prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
+    prm = prm_of(instance, gpus)
     stages, loads, bounds, times = [], [], [], []
     for xi in range(1, instance.most_stages + 1):
         if xi > 1:

@@ -55,7 +55,9 @@ def test_what_is_dropped_is_worth_what_is_kept():
 
 
 def test_an_infeasible_solution_is_not_written():
-    with pytest.raises(InputError, match="the solution: is infeasible: capacity at knapsack: by 4"):
+    with pytest.raises(
+        InputError, match="the solution is infeasible: capacity at knapsack: by 4; "
+    ):
         written(TOY, LIST, INSTANCE, Choice(chosen=(0, 1, 2)), {})
 
 

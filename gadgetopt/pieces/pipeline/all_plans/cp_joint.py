@@ -121,7 +121,7 @@ class JointModel:
             self._choose(chosen, allowed)
 
     def gpus_belong_to_one_stage(self) -> None:
-        """(C3): device sets are disjoint and, if asked, hold every GPU."""
+        """(C3): device sets are disjoint and, if asked, hold every GPU, and are equally large."""
         m, sets, V = self.model, self.tables.sets, range(self.instance.num_gpus)
         holds = [(g, *(int(v in devices) for v in V)) for g, devices in enumerate(sets)]
         inside: list[list[cp_model.IntVar]] = []
@@ -132,6 +132,9 @@ class JointModel:
         for v in V:
             total = sum(row[v] for row in inside)
             m.add(total == 1 if self.instance.options.use_all_gpus else total <= 1)
+        if self.instance.options.uniform_replicas:
+            for row in inside[1:]:
+                m.add(sum(row) == sum(inside[0]))
         for u, v in self.tables.alike:
             for n in range(self.S):
                 m.add(sum(row[u] for row in inside[: n + 1]) >= inside[n][v])

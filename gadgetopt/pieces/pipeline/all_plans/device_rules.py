@@ -85,6 +85,7 @@ class MaskRules:
                 f"at most {MOST_GPUS_OF_A_MATRIX}, or give a cluster of two levels"
             )
         self.instance = instance
+        self.uniform: bool = instance.options.uniform_replicas
         self.kinds: Numbered[Kind] = Numbered()
         self.links: Numbered[Fraction] = Numbered()
 
@@ -98,13 +99,14 @@ class MaskRules:
         return int(free.bit_count())
 
     def options(self, state: Any) -> Iterator[Choice]:
-        """Yield one option for each subset of the free GPUs."""
+        """Yield one option for each subset of the free GPUs, of the last stage's size if asked."""
         free, last = state
         mask = free
         while mask:
-            link = self._link(last, mask) if last else -1
-            rest = free & ~mask
-            yield self._kind(mask), link, (rest, mask if rest else 0), (mask,)
+            if not (self.uniform and last) or mask.bit_count() == last.bit_count():
+                link = self._link(last, mask) if last else -1
+                rest = free & ~mask
+                yield self._kind(mask), link, (rest, mask if rest else 0), (mask,)
             mask = (mask - 1) & free
 
     def _kind(self, mask: int) -> int:

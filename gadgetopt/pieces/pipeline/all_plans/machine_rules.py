@@ -38,6 +38,7 @@ class MachineRules:
         cluster = instance.cluster
         assert isinstance(cluster, TwoLevelCluster)
         self.instance, self.cluster = instance, cluster
+        self.uniform: bool = instance.options.uniform_replicas
         self.model = instance.comm_model
         slow_inside = cluster.exact.intra < cluster.exact.inter
         #: True if marks count the last stage's GPUs.
@@ -73,10 +74,13 @@ class MachineRules:
     def options(self, state: Any) -> Iterator[Choice]:
         """Yield one option for each number of GPUs per machine, up to like machines.
 
-        Device sets that others are never worse than are left out.
+        Device sets that others are never worse than are left out: others with as many GPUs, so that
+        the same can follow if all stages have to have equally many.
         """
         machines, last = state
         for counts in self._device_sets(machines):
+            if self.uniform and last and sum(counts) != last:
+                continue
             homes = [k for k, c in enumerate(counts) if c]
             kind = self._kind(machines, counts, homes)
             link = self._link(machines, last, counts, homes) if last else -1
@@ -160,7 +164,8 @@ class MachineRules:
             left = free - count
             mark = self._mark(count, alone=homes == [k])
             after.append((c, left, mark if left else 0))
-        replicas = 1 if self.model == "simple" else sum(counts)
+        # No transfer of that model depends on the replicas.
+        replicas = 1 if self.model == "simple" and not self.uniform else sum(counts)
         return tuple(sorted(after, reverse=True)), replicas
 
     def standing(self, state: Any) -> tuple[Hashable, int, int]:
@@ -172,7 +177,9 @@ class MachineRules:
             return state, 0, 0
         machines, replicas = state
         homes = [free * len(self.speed_of) + c for c, free, mark in machines if mark]
-        return tuple(free for _, free, _ in machines), replicas, homes[0] if homes else 0
+        home, free = homes[0] if homes else 0, tuple(free for _, free, _ in machines)
+        # With equally many GPUs for all stages, the replicas say what can follow.
+        return ((free, replicas), 0, home) if self.uniform else (free, replicas, home)
 
     def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
         """Return the GPUs of the stages, lowest free ones first."""

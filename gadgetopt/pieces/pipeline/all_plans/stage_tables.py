@@ -225,7 +225,10 @@ class Completions:
             _lower(self.u[free, 0], front_u)
             _lower(self.v[free, 0], front_v)
             _lower(self.w[free, 0], front_w)
+            uniform = self.tables.instance.options.uniform_replicas
             for last in range(1, gpus - free + 1):
+                if uniform and last != r:
+                    continue
                 link = self.tables.links(self.best_links[last][r])
                 passing = link.fwd + link.bwd
                 _lower(self.u[free, last], np.maximum(link.load, passing + front_u))

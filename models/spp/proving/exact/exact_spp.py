@@ -16,12 +16,11 @@ from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...algorithms.block_costs import BlockCosts
 from ...algorithms.device_order import (
     MOST_CUT,
     rdo_order,
 )
-from ...algorithms.prm import Prm
+from ...algorithms.prm import prm_of
 from ...algorithms.spp import candidates
 from ...baselines.planners import dapple, pipedream
 from ...baselines.straight import (
@@ -148,7 +147,7 @@ def _begin(instance: SppInstance, search: Search[Planned]) -> None:
     """Offer SPP's plans, under PE and the other rules."""
     few = instance.num_gpus <= MOST_CUT
     gpus = rdo_order(instance) if few else tuple(range(instance.num_gpus))
-    prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
+    prm = prm_of(instance, gpus)
     for found in candidates(instance, prm, gpus):
         search.offer(found.makespan_s, (found.plan, found.schedule))
         shorter = short_schedule(found.schedule.shop)

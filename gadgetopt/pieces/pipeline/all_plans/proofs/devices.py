@@ -107,6 +107,7 @@ class SingleGpus(EqualStates):
 
     def __init__(self, instance: PipelineInstance):
         self.cluster, self.model = instance.cluster, instance.comm_model
+        self.uniform: bool = instance.options.uniform_replicas
         self.kinds, self.links = Register[Kind](), Register[Fraction]()
         gpus = self.cluster.num_gpus
         if gpus > MOST_GPUS:
@@ -120,7 +121,7 @@ class SingleGpus(EqualStates):
         """Yield the choices in a state."""
         free = [v for v, is_free, _ in state.groups if is_free]
         last = tuple(v for v, _, here in state.groups if here)
-        for r in range(1, len(free) + 1):
+        for r in replicas_after(state, len(free), uniform=self.uniform):
             for gpus in itertools.combinations(free, r):
                 kind = self.kinds.number(gpus, self._kind)
                 link = self.links.number((last, gpus), self._link) if last else -1
@@ -159,10 +160,12 @@ class Machines(EqualStates):
         cluster = instance.cluster
         assert isinstance(cluster, TwoLevelCluster)
         self.model = instance.comm_model
+        self.uniform: bool = instance.options.uniform_replicas
         self.kinds, self.links = Register[Kind](), Register[Fraction]()
         self.rings: bool = instance.options.nvlink_rings
         self.exact = cluster.exact
         self.largest: int = max(cluster.gpus_per_machine)
+        self.gpus: int = cluster.num_gpus
         self.speeds: list[Fraction] = sorted(set(cluster.machine_speeds))
         classes = [self.speeds.index(speed) for speed in cluster.machine_speeds]
         groups = [(c, n, 0) for c, n in zip(classes, cluster.gpus_per_machine, strict=True)]
@@ -170,8 +173,10 @@ class Machines(EqualStates):
 
     def choices(self, state: State) -> Iterator[Choice]:
         """Yield the choices in a state, up to groups that are alike."""
+        allowed = replicas_after(state, self.gpus, uniform=self.uniform)
         for counts in _counts(state.groups):
-            yield self.choice(state, counts)
+            if sum(counts) in allowed:
+                yield self.choice(state, counts)
 
     def choice(self, state: State, counts: tuple[int, ...]) -> Choice:
         """Return the choice of so many GPUs of each group."""
@@ -255,31 +260,36 @@ class MergingMachines(Machines):
         """Return whether all r GPUs are there: as many as the last stage has, or 0."""
         if count < r:
             return 0
-        return 1 if self.model == "simple" else r
+        return 1 if self.model == "simple" and not self.uniform else r
 
     def choices(self, state: State) -> Iterator[Choice]:
         """Yield the choices in a state."""
         groups = state.groups
+        allowed = replicas_after(state, self.gpus, uniform=self.uniform)
         for k, group in enumerate(groups):
             if k == 0 or group != groups[k - 1]:
-                for count in range(1, group[1] + 1):
+                for count in (r for r in allowed if r <= group[1]):
                     yield self.choice(state, tuple(count * (i == k) for i in range(len(groups))))
         sizes = tuple(sorted((free for _, free, _ in groups), reverse=True))
         for r, left in left_by_stages_across(sizes):
-            yield self.made(state, (r,), 0, False, State(left, self.known(r, r)))
+            if r in allowed:
+                yield self.made(state, (r,), 0, False, State(left, self.known(r, r)))
 
     def ground(self, state: State) -> Any:
         """Return machines with free GPUs, the last stage's own negated, and free GPUs of all."""
         own = max((free for _, free, here in state.groups if here), default=0)
-        return len(state.groups), -own, tuple(free for _, free, _ in state.groups)
+        replicas = state.last if self.uniform else 0
+        return len(state.groups), -own, tuple(free for _, free, _ in state.groups), replicas
 
     def family(self, ground: Any) -> Any:
-        """Return how many GPUs are free."""
-        return sum(ground[2])
+        """Return how many GPUs are free, and how many a stage has if all have equally many."""
+        return sum(ground[2]), ground[3]
 
     def may_replace(self, ground: Any, other: Any) -> bool:
         """Return True if the other's machines are this one's, some divided, the own one too."""
-        (_, own, sizes), (_, others_own, parts) = ground, other
+        (_, own, sizes, replicas), (_, others_own, parts, others_replicas) = ground, other
+        if replicas != others_replicas:
+            return False
         if others_own:
             if -own < -others_own:
                 return False
@@ -300,6 +310,13 @@ def devices_of(instance: PipelineInstance) -> SingleGpus | Machines:
         and exact.allreduce_intra >= exact.allreduce_inter
     )
     return MergingMachines(instance) if merging else machines
+
+
+def replicas_after(state: State, most: int, *, uniform: bool) -> range:
+    """Return how many GPUs the next stage may have: as many as the last one, if all are to."""
+    if uniform and state.last:
+        return range(state.last, min(state.last, most) + 1)
+    return range(1, most + 1)
 
 
 def shared(model: str, last: int, r: int) -> Fraction:

@@ -254,6 +254,8 @@ def least_rests(ticks: Ticks, best: dict[int, Kind]) -> Ints:
             )
             np.minimum(rests[:, free, 0], first, out=rests[:, free, 0])
             for last in range(1, gpus - free + 1):
+                if ticks.instance.options.uniform_replicas and last != r:
+                    continue
                 cf, cb, through = transfers[min(ticks.links[last, r])]
                 after = np.stack(
                     [np.maximum(through, cf + cb + first[0]), cf + first[1], cf + cb + first[2]]

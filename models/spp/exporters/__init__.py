@@ -1,0 +1,1 @@
+"""Formats of plans that runtimes execute."""
