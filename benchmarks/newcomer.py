@@ -58,7 +58,7 @@ class Step:
 LATEX = "gadgetopt summary sweep.sqlite --by param_jobs --methods 'sjf_bco,lpt*' --format latex"
 MINE = ("mine.py", "docs/own_method.md", "# mine.py")
 STEPS = (
-    Step("install", "README.md", "pip install ."),
+    Step("install", "README.md", "pip install '.[report]'"),
     Step("first comparison", "README.md", "gadgetopt compare instances/quickstart"),
     Step("the same in Python", "README.md", "import gadgetopt"),
     Step(

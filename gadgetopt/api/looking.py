@@ -235,9 +235,11 @@ def plot(
         If there is no such picture, nothing to draw, the solution is infeasible, or the file cannot
         be written.
     """
+    from gadgetopt.reporting.figures import check_plotly
     from gadgetopt.reporting.html_report.ratios_by_system import plot_systems
     from gadgetopt.reporting.images import write_figure
 
+    check_plotly("plot")
     only = {"systems": systems, "methods": methods, "instances": instances}
     if x is not None:
         figure = _figure_of_runs(what, x, y, by, **only)

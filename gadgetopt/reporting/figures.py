@@ -31,6 +31,27 @@ BAR: dict[str, Any] = {
 }
 
 
+def check_plotly(what: str) -> None:
+    """Refuse a figure or a report where plotly is not installed.
+
+    Parameters
+    ----------
+    what : str
+        An option or a command, with which the line begins.
+
+    Raises
+    ------
+    InputError
+        It says what to install.
+    """
+    try:
+        import plotly  # noqa: F401
+    except ImportError:
+        raise InputError(
+            f"{what}: needs the extra `report`: pip install 'gadgetopt[report]'"
+        ) from None
+
+
 #: The name of the line below a figure that says what it shows.
 NOTE = "note"
 

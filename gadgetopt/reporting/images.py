@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.figures import check_plotly
 from gadgetopt.system.output import whole_file
 
 #: Suffixes that are drawn by a browser, those of the extra `images`.
@@ -40,11 +41,12 @@ def check_figure_file(option: str, path: Path | None) -> None:
     Raises
     ------
     InputError
-        If the suffix is unknown, or if it needs kaleido or a browser that is not installed; the
-        line begins with `option` and says what to install.
+        If the suffix is unknown, or if it needs plotly, kaleido or a browser that is not installed;
+        the line begins with `option` and says what to install.
     """
     if path is None:
         return
+    check_plotly(f"{option}: {path}")
     if path.suffix not in SUFFIXES:
         raise InputError(
             f"{option}: {path}: {path.suffix or 'no suffix'}, expected one of {', '.join(SUFFIXES)}"

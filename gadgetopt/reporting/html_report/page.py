@@ -13,6 +13,7 @@ from typing import Any
 
 from gadgetopt import __version__
 from gadgetopt.reporting.cells import VACUOUS
+from gadgetopt.reporting.figures import check_plotly
 from gadgetopt.reporting.html_report import findings, methods, table, words
 from gadgetopt.reporting.html_report.columns import against_columns
 from gadgetopt.reporting.html_report.distributions import distribution
@@ -74,8 +75,10 @@ def write_report(
     Raises
     ------
     InputError
-        If the store is missing or not a store, or the page cannot be written.
+        If the store is missing or not a store, the page cannot be written, or plotly is not
+        installed.
     """
+    check_plotly("report")
     store, out = Path(store), Path(out)
     with Store(store, create=False) as runs:
         systems = read_systems(runs)
