@@ -31,6 +31,13 @@ def report(
         float,
         typer.Option(help="Largest total size of the pictures.", parser=positive, metavar="MB"),
     ] = 4.0,
+    tests: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE",
+            help="objective or time: Wilcoxon's tests of each two methods, too, as in `summary`.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a store as one HTML page with tables and figures."""
@@ -41,7 +48,13 @@ def report(
     check_outputs(out, read=store)
     with _progress() as progress:
         made = write_report(
-            store, out, title=title, pictures=pictures, pictures_mb=pictures_mb, progress=progress
+            store,
+            out,
+            title=title,
+            pictures=pictures,
+            pictures_mb=pictures_mb,
+            tests=tests,
+            progress=progress,
         )
     if as_json:
         import json

@@ -15,6 +15,7 @@ from gadgetopt import __version__
 from gadgetopt.reporting.cells import VACUOUS
 from gadgetopt.reporting.figures import check_plotly
 from gadgetopt.reporting.html_report import findings, methods, table, words
+from gadgetopt.reporting.html_report.chances import TEXTS, Chances, chances
 from gadgetopt.reporting.html_report.columns import against_columns
 from gadgetopt.reporting.html_report.distributions import distribution
 from gadgetopt.reporting.html_report.figure import Figure
@@ -51,6 +52,7 @@ def write_report(
     title: str | None = None,
     pictures: int = 40,
     pictures_mb: float = 4.0,
+    tests: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, int]:
     """Write a self-contained page about all runs of a store.
@@ -64,6 +66,8 @@ def write_report(
         Most solutions that are drawn; for others the page shows the command that draws them.
     pictures_mb : float
         Drawing also stops when the pictures take this much space in the page.
+    tests : str, optional
+        "objective" or "time": with Wilcoxon's tests of each two methods of a system.
     progress : callable, optional
         Called as `progress(drawn, at_most)` after each picture.
 
@@ -76,21 +80,31 @@ def write_report(
     ------
     InputError
         If the store is missing or not a store, the page cannot be written, or plotly is not
-        installed.
+        installed; or there are no such tests.
     """
     check_plotly("report")
     store, out = Path(store), Path(out)
     with Store(store, create=False) as runs:
         systems = read_systems(runs)
+        tested = chances(systems, tests)
         album = draw(runs, systems, pictures, round(pictures_mb * 1e6), progress)
         at_work = runs.running()
-    text = page(systems, album, store=str(store), title=title or store.stem, at_work=at_work)
+    name = title or store.stem
+    text = page(systems, album, store=str(store), title=name, at_work=at_work, tested=tested)
     write_text(out, text)
     lines = table.in_order(systems)
     return {"runs": len(lines), "pictures": len(album.packed), "bytes": out.stat().st_size}
 
 
-def page(systems: list[System], album: Album, *, store: str, title: str, at_work: int = 0) -> str:
+def page(
+    systems: list[System],
+    album: Album,
+    *,
+    store: str,
+    title: str,
+    at_work: int = 0,
+    tested: Chances | None = None,
+) -> str:
     """Return the page's text."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -128,6 +142,8 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
         told_apart=len(systems) > MOST_SYSTEMS,
         sentences=headline(overall, entries) if lines else [],
         groupings={s.name: methods.groupings(s, rows[s.name]) for s in systems},
+        tested=tested or Chances(),
+        texts=TEXTS,
         marked={s.name: marked(drawn[s.name]) for s in systems},
         findings=findings,
         words=words,
