@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import gadgetopt
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
 pytestmark = pytest.mark.skipif(
@@ -174,6 +176,33 @@ def test_a_proof_is_checked_in_the_browser(browser):
         time.sleep(0.2)
     assert "proved: no feasible point has an objective above 9" in said
     assert said.endswith("exit code 0")
+    assert requests(browser) == []
+    assert browser.get_log("browser") == []
+
+
+def test_a_report_is_opened_beside_the_checker(browser, tiny, tmp_path):
+    store, report = tmp_path / "runs.sqlite", tmp_path / "r.html"
+    methods = ["first_fit", "list_scheduling"]
+    gadgetopt.compare([tiny / "e1_co_locate.json"], methods, store=store, workers=0)
+    gadgetopt.write_report(store, report, pictures=0)
+    show(browser, SITE / "proof_checker.html", 390)
+    browser.find_element("id", "report").send_keys(str(report))
+    frame = browser.find_element("id", "shown")
+    browser.execute_script("arguments[0].scrollIntoView()", frame)
+    browser.switch_to.frame(frame)
+    try:
+        end, drawn = time.monotonic() + 60, []
+        while not drawn and time.monotonic() < end:
+            drawn = browser.find_elements("css selector", ".js-plotly-plot")
+            time.sleep(0.2)
+        assert drawn
+        assert len(browser.find_elements("css selector", "#table tbody tr")) == 2
+        wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0
+    finally:
+        browser.switch_to.default_content()
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    assert wide <= 390, f"{wide} pixels"
     assert requests(browser) == []
     assert browser.get_log("browser") == []
 
