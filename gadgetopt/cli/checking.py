@@ -21,7 +21,8 @@ def check(
         Path,
         typer.Argument(
             metavar="PROOF",
-            help="VIPR file, tree proof, certificate, or VeriPB log; .gz and .bz2, too.",
+            help="VIPR file, tree proof, certificate, or VeriPB log, .gz and .bz2, too; or an "
+            "MSCCL program (.xml).",
         ),
     ],
     model: Annotated[
@@ -33,11 +34,13 @@ def check(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Check a proof of a bound, in exact arithmetic.
+    """Check a proof of a bound, in exact arithmetic, or an MSCCL program, by executing it.
 
     The exit code is 0 if the proof proves what it claims, 1 if it does not, and 2 if a file cannot
     be read.
     """
+    if proof.suffix == ".xml":
+        return _check_program(proof, as_json)
     from gadgetopt.proofs.checker.verdict import check as checked
     from gadgetopt.proofs.pseudo_boolean import encoding
     from gadgetopt.proofs.pseudo_boolean.veripb import check_veripb, is_opb
@@ -67,6 +70,33 @@ def check(
         }
         echo(json.dumps(row, indent=1))
     return 0 if verdict.proves else 1
+
+
+def _check_program(path: Path, as_json: bool) -> int:
+    """Check an MSCCL program; return 0 if it does what its collective says, else 1."""
+    from gadgetopt.pieces.msccl.checking import check_program
+    from gadgetopt.pieces.msccl.program import read_program
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text in UTF-8") from None
+    checked = check_program(read_program(text, str(path)))
+    if as_json:
+        row = {
+            "program": str(path),
+            "status": "right" if checked.is_right else "wrong",
+            "faults": checked.faults,
+            "thread_blocks": checked.thread_blocks,
+            "steps": checked.steps,
+            "sentences": checked.sentences,
+        }
+        echo(json.dumps(row, indent=1))
+    else:
+        echo("\n".join(checked.sentences))
+    return 0 if checked.is_right else 1
 
 
 def errata(
