@@ -91,6 +91,14 @@ def _ticks(instance: ASrptInstance, iterations: int, iteration_s: Fraction) -> i
     return max(1, -(-iterations * above * of // (below * tick)))
 
 
+def job_ticks(instance: ASrptInstance, scheduled: ScheduledJob) -> int:
+    """Return how long a job holds its GPUs, in ticks."""
+    job = instance.jobs[scheduled.job]
+    stages = tuple(dict(pairs) for pairs in scheduled.placement)
+    alpha = iteration_time(instance, instance.job_types[job.job_type], stages)
+    return _ticks(instance, job.num_iterations, alpha)
+
+
 def iteration_time(instance: ASrptInstance, job_type: JobType, stages: Stages) -> Fraction:
     """Return the seconds of an iteration, equations (1)-(3) of the page."""
     # Whole numbers: seconds of a gigabyte in 1/D, all else as `_Whole` has it.

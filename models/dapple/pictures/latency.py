@@ -12,7 +12,8 @@ from gadgetopt.system.declaring import picture
 
 from ..algorithms.schedules import record
 from ..instance import DappleInstance, DappleSolution
-from .schedule import machine_names, schedule_of
+from ..schedule import schedule_of
+from .schedule import machine_names
 
 
 @picture()

@@ -11,7 +11,7 @@ from gadgetopt.system.declaring import picture
 
 from ..algorithms.schedules import warmups
 from ..instance import DappleInstance, DappleSolution
-from .schedule import schedule_of
+from ..schedule import schedule_of
 
 #: Bytes; the picture shows GB.
 _GB = 1e9

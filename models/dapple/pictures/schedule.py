@@ -5,16 +5,14 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
-from gadgetopt.pieces.pipeline.dispatch import channels_first_come, dispatch
-from gadgetopt.pieces.pipeline.orders import one_forward_one_backward
 from gadgetopt.pieces.pipeline.pivot_latency import latency_s, pivot_of
-from gadgetopt.pieces.pipeline.shop import Shop, shop_of
-from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
+from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.reporting.figures import RED
 from gadgetopt.reporting.pipelines import gantt
 from gadgetopt.system.declaring import picture
 
 from ..instance import DappleInstance, DappleSolution
+from ..schedule import schedule_of
 
 
 @picture()
@@ -41,14 +39,6 @@ def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     )
     figure.add_vline(x=latency, line={"color": RED, "width": 2, "dash": "dot"})
     return figure
-
-
-def schedule_of(shop: Shop, solution: DappleSolution) -> Schedule:
-    """Return the schedule of a solution, by its orders or its warm-up numbers."""
-    if solution.orders is not None:
-        return simulate(shop, solution.orders)
-    orders = [one_forward_one_backward(shop.num_microbatches, k) for k in solution.warmup or ()]
-    return dispatch(shop, channels_first_come(orders))
 
 
 def machine_names(count: int) -> list[str]:

@@ -1,0 +1,1 @@
+"""Plans as files that others execute or show."""
