@@ -23,14 +23,12 @@ def pipeline_spans(schedule: Schedule, plan: Plan, channel: str) -> list[Span]:
     """Return the spans of a schedule in seconds; `channel` is the word for what joins stages."""
     shop, found = schedule.shop, []
     for q, order in enumerate(schedule.orders):
-        n = q // 2
-        if q % 2:
-            resource, count, units, detail = f"{channel} {n}", 1, (), ""
-        else:
-            first, end = plan.stage_layers[n]
-            gpus = tuple(plan.stage_devices[n])
-            resource, count, units = f"stage {n}", len(gpus), gpus
+        resource, units, detail = f"{channel} {q // 2}", tuple[int, ...](), ""
+        if not q % 2:
+            first, end = plan.stage_layers[q // 2]
+            resource, units = f"stage {q // 2}", tuple(plan.stage_devices[q // 2])
             detail = f"layers {first} to {end - 1}"
+        count = len(units) or 1
         for code in order:
             m = abs(code)
             start = (schedule.fwd_start if code > 0 else schedule.bwd_start)[q][m - 1]
@@ -39,7 +37,7 @@ def pipeline_spans(schedule: Schedule, plan: Plan, channel: str) -> list[Span]:
             times = (start * shop.unit, (start + length) * shop.unit)
             found.append(Span(job, *times, resource, count, units, detail))
         if not q % 2 and shop.allreduce[q]:
-            ends = schedule.stage_ends[n]
+            ends = schedule.stage_ends[q // 2]
             times = ((ends - shop.allreduce[q]) * shop.unit, ends * shop.unit)
             found.append(Span(ALLREDUCE, *times, resource, count, units, detail))
     return found

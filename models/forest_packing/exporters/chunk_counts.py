@@ -102,8 +102,8 @@ def best_counts(
                 best = ChunkCounts(tuple(counts), time, exact)
     if best is None:
         raise InputError(
-            f"no number of chunks up to {most_chunks} keeps the shares of the roots, expected "
-            "most_chunks to be a multiple of their denominators"
+            f"msccl: no number of chunks up to {most_chunks} keeps the shares of the roots; "
+            "export with more most_chunks, or solve with root_mode 'free'"
         )
     return ChunkCounts(best.counts, best.time, exact)
 

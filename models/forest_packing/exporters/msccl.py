@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.exporting import Exported
 from gadgetopt.pieces.msccl.checking import check_program
 from gadgetopt.pieces.msccl.happens_before import following, in_order, transfers, unmatched
 from gadgetopt.pieces.msccl.program import (
@@ -25,8 +27,10 @@ from gadgetopt.pieces.msccl.program import (
     read_program,
     write_program,
 )
+from gadgetopt.pieces.msccl.rules import MOST_COUNT
+from gadgetopt.system.declaring import exporter
 
-from ..evaluate import evaluate, read_links
+from ..evaluate import read_links
 from ..instance import ForestPackingInstance, ForestPackingSolution, Path, Stage, TreePair
 from .chunk_counts import ChunkCounts, best_counts, time_of
 from .thread_blocks import Arc, ChunkTree, ThreadBlocks
@@ -46,42 +50,60 @@ USUAL_BLOCKS = 108
 # -- writing -----------------------------------------------------------------------------------
 
 
+def kept(
+    instance: ForestPackingInstance,
+    solution: ForestPackingSolution,
+    most_chunks: int,
+    time_limit_s: float,
+) -> ForestPackingSolution:
+    """Return the trees with the largest rates that whole chunks allow."""
+    _refuse(instance, solution)
+    trees, counts = _counted(instance, solution, most_chunks, time_limit_s)
+    rates = zip(trees, counts.counts, strict=True)
+    return ForestPackingSolution(
+        trees=tuple(
+            tree.model_copy(update={"rate_gbyte_per_s": count / counts.time})
+            for tree, count in rates
+            if count
+        )
+    )
+
+
+@exporter(
+    suffixes=(".xml",),
+    drops="what is not whole chunks: each tree carries some of `most_chunks` at most",
+    kept="kept",
+    help={
+        "most_chunks": "most chunks into which a message is cut; the best number is taken",
+        "time_limit_s": "for finding how many of them each tree carries",
+    },
+)
 def write(
     instance: ForestPackingInstance,
     solution: ForestPackingSolution,
     most_chunks: int = 64,
     time_limit_s: float = 10.0,
-) -> str:
-    """An MSCCL program of the trees, which may be used in place and out of place.
-
-    Parameters
-    ----------
-    most_chunks : int
-        Most chunks into which a message is cut; the best number is taken.
-    time_limit_s : float
-        For finding the numbers of chunks of the trees.
+) -> Exported:
+    """An MSCCL program that sums and sends along the trees, for GPUs.
 
     Raises
     ------
     InputError
-        If the plan is not valid, the format cannot say it, or its limits are too narrow.
+        If the format cannot say the plan, or its limits are too narrow.
     """
     _refuse(instance, solution)
-    trees = [tree for tree in solution.trees if tree.rate_gbyte_per_s]
-    counts = best_counts(instance, trees, most_chunks, time_limit_s)
+    trees, counts = _counted(instance, solution, most_chunks, time_limit_s)
     rank = {worker: r for r, worker in enumerate(instance.workers)}
     blocks = ThreadBlocks(COLLECTIVES[instance.collective], len(rank), counts.num_chunks)
-    comments = [_rates(solution, counts, most_chunks)]
+    rates = _rates(solution, counts, most_chunks)
+    comments = [rates]
     for tree, first, count in _ranges(instance, trees, counts):
         arcs = {
             stage: [(rank[path[0]], rank[path[-1]]) for path in _paths(tree, stage)]
             for stage in instance.stages
         }
-        blocks.add(
-            ChunkTree(
-                rank[tree.root], first, count, arcs.get("reduce", ()), arcs.get("broadcast", ())
-            )
-        )
+        up, down = arcs.get("reduce", []), arcs.get("broadcast", [])
+        blocks.add(ChunkTree(rank[tree.root], first, count, up, down))
         comments += _routes(instance, tree, first)
     program = blocks.program(f"forest_packing {instance.collective}")
     checked = check_program(program)
@@ -90,19 +112,53 @@ def write(
             f"msccl: {checked.faults[0]}; solve with a smaller tree_budget, or export with fewer "
             "most_chunks"
         )
+    notes = [rates]
     if checked.thread_blocks > USUAL_BLOCKS:
-        comments.append(
+        notes.append(
             f"up to {checked.thread_blocks} thread blocks a GPU: one with {USUAL_BLOCKS} "
             "multiprocessors cannot run so many at a time"
         )
-    return write_program(program, comments)
+    return Exported({".xml": write_program(program, comments)}, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What counts are asked for; equal texts have equal counts."""
+
+    text: str
+    most_chunks: int
+    time_limit_s: float
+    instance: ForestPackingInstance = field(compare=False)
+    trees: tuple[TreePair, ...] = field(compare=False)
+
+
+def _counted(
+    instance: ForestPackingInstance,
+    solution: ForestPackingSolution,
+    most_chunks: int,
+    time_limit_s: float,
+) -> tuple[tuple[TreePair, ...], ChunkCounts]:
+    """Return the trees that carry something, and the best numbers of chunks."""
+    if not 1 <= most_chunks <= MOST_COUNT:
+        raise InputError(
+            f"msccl: most_chunks {most_chunks}; expected 1 to {MOST_COUNT}, the chunks of a step"
+        )
+    trees = tuple(tree for tree in solution.trees if tree.rate_gbyte_per_s)
+    text = instance.model_dump_json() + solution.model_dump_json()
+    return trees, _counts(_Asked(text, most_chunks, time_limit_s, instance, trees))
+
+
+@lru_cache(maxsize=1)
+def _counts(asked: _Asked) -> ChunkCounts:
+    """Return the best counts, computed once for `kept` and `write`: time may cut them short."""
+    return best_counts(asked.instance, asked.trees, asked.most_chunks, asked.time_limit_s)
 
 
 def _refuse(instance: ForestPackingInstance, solution: ForestPackingSolution) -> None:
     if instance.collective not in COLLECTIVES:
         raise InputError(
-            f"msccl: collective {instance.collective!r}, expected allreduce, allgather or "
-            "reduce_scatter: a program names no root"
+            f"msccl: a program names no root, as a {instance.collective} needs it; expected an "
+            "allreduce, allgather or reduce_scatter"
         )
     if instance.collective != "allreduce" and instance.root_mode != "uniform":
         raise InputError(
@@ -114,11 +170,8 @@ def _refuse(instance: ForestPackingInstance, solution: ForestPackingSolution) ->
             "msccl: switches of this instance copy and sum, which GPUs cannot tell them; solve "
             "with in_network false"
         )
-    evaluation = evaluate(instance, solution)
-    if evaluation.violations:
-        raise InputError(f"msccl: the plan is not valid: {evaluation.violations[0]}")
-    if not evaluation.objective:
-        raise InputError("msccl: the plan's rate is 0, there is nothing to export")
+    if not any(tree.rate_gbyte_per_s for tree in solution.trees):
+        raise InputError("msccl: the rate is 0; there is nothing to export")
     workers = set(instance.workers)
     for i, tree in enumerate(solution.trees):
         for stage in instance.stages:
@@ -127,7 +180,7 @@ def _refuse(instance: ForestPackingInstance, solution: ForestPackingSolution) ->
                 if passed:
                     raise InputError(
                         f"msccl: trees[{i}]: the path from {path[0]} to {path[-1]} passes worker "
-                        f"{min(passed)}, expected switches alone between the workers of a tree"
+                        f"{min(passed)}; expected switches alone between the workers of a tree"
                     )
 
 
@@ -179,7 +232,7 @@ class Message:
     added: bool
 
 
-def read(text: str, instance: ForestPackingInstance) -> ForestPackingSolution:
+def read_back(instance: ForestPackingInstance, exported: Exported) -> ForestPackingSolution:
     """The trees of a program, with the largest rates that its counts of chunks allow.
 
     A path between workers without a link is that of a comment, else one with the fewest hops.
@@ -189,6 +242,7 @@ def read(text: str, instance: ForestPackingInstance) -> ForestPackingSolution:
     InputError
         If it is no program for this instance, or is not made of trees.
     """
+    text = exported.text(".xml")
     program = read_program(text)
     if program.collective != COLLECTIVES.get(instance.collective):
         raise InputError(
