@@ -124,8 +124,13 @@ def _objective(problem: Problem, instance: Any, solution: Any, what: str) -> Num
 
 
 def stem_of(exporter: Exporter, path: Path) -> str:
-    """Return the name of a main file without its ending; other files begin with it."""
-    return path.name.removesuffix(exporter.suffixes[0].rpartition("*")[2])
+    """Return the name of a main file without its ending; other files begin with it.
+
+    Of several main files any one may be named, such as "plan.3.et" of ".*.et", or "plan.et".
+    """
+    head, several, end = exporter.suffixes[0].rpartition("*")
+    stem = path.name.removesuffix(end)
+    return re.sub(rf"{re.escape(head)}[0-9]+$", "", stem) if several else stem
 
 
 def save(exporter: Exporter, exported: Exported, path: Path) -> list[Path]:
