@@ -58,6 +58,8 @@ def compose(folder: Path) -> None:
             text = browser_checker.link_to(text)
         elif name == "features":
             text = system_pages.list_of_features(text)
+        elif name == "exporters":
+            text = system_pages.list_of_formats(text)
         elif name.startswith("notebooks/"):
             text = notebook_files.link_to(text, name)
         sources.write(f"{name}.md", text)

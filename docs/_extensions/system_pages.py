@@ -29,6 +29,18 @@ def list_of_features(text: str) -> str:
     return "\n".join(parts)
 
 
+def list_of_formats(text: str) -> str:
+    """Return the page on exporters with the formats of every system, from its declarations."""
+    rows = [
+        f"| `{problem.name}` | `{exporter.format}` | {exporter.summary} | {exporter.drops or '-'} |"
+        for folder in folders()
+        for problem in folder.problems
+        for exporter in problem.exporters
+    ]
+    head = ["| system | format | what it is | what it drops |", "|---|---|---|---|"]
+    return "\n".join([text, "## Formats by system\n", *head, *rows, ""])
+
+
 def with_links(text: str, path: Path, name: str) -> str:
     """Return a system's page with links to its formulations and its API below the title."""
     title, _, rest = text.partition("\n")

@@ -74,8 +74,8 @@ def check(
 
 def _check_program(path: Path, as_json: bool) -> int:
     """Check an MSCCL program; return 0 if it does what its collective says, else 1."""
-    from gadgetopt.pieces.msccl.checking import check_program
-    from gadgetopt.pieces.msccl.program import read_program
+    from gadgetopt.pieces.formats.msccl.checking import check_program
+    from gadgetopt.pieces.formats.msccl.program import read_program
 
     try:
         text = path.read_text(encoding="utf-8")

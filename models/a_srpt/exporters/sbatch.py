@@ -12,7 +12,12 @@ from fractions import Fraction
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.timelines.sbatch import JobLine, check_limits, read_sbatch, write_sbatch
+from gadgetopt.pieces.formats.timelines.sbatch import (
+    JobLine,
+    check_limits,
+    read_sbatch,
+    write_sbatch,
+)
 from gadgetopt.system.declaring import exporter
 
 from ..evaluate import evaluate, job_ticks

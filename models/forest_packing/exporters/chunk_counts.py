@@ -29,7 +29,7 @@ from gadgetopt.system.result import Limits, Status
 from ..evaluate import read_links
 from ..instance import ForestPackingInstance, TreePair
 
-#: Largest coefficient of the program. By definition: sums over all trees stay within 64 bits.
+#: Largest coefficient of the program: sums over all trees stay within 64 bits. By definition.
 MOST_COEFFICIENT = 2**40
 
 

@@ -2,7 +2,7 @@
 
 A program knows GPUs and chunks, but no switches and no rates. Rates become counts of chunks
 (`chunk_counts`), trees become thread blocks (`thread_blocks`). Paths through switches are
-comments: the runtime finds its own, and the reader takes those of the comments.
+comments: the executor finds its own, and the reader takes those of the comments.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from itertools import groupby
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.msccl.checking import check_program
-from gadgetopt.pieces.msccl.happens_before import following, in_order, transfers, unmatched
-from gadgetopt.pieces.msccl.program import (
+from gadgetopt.pieces.formats.msccl.checking import check_program
+from gadgetopt.pieces.formats.msccl.happens_before import following, in_order, transfers, unmatched
+from gadgetopt.pieces.formats.msccl.program import (
     ADDING,
     RECEIVING,
     SENDING,
@@ -27,7 +27,7 @@ from gadgetopt.pieces.msccl.program import (
     read_program,
     write_program,
 )
-from gadgetopt.pieces.msccl.rules import MOST_COUNT
+from gadgetopt.pieces.formats.msccl.rules import MOST_COUNT
 from gadgetopt.system.declaring import exporter
 
 from ..evaluate import read_links
@@ -43,7 +43,7 @@ COLLECTIVES = {
 }
 
 #: Thread blocks that can run at a time on the GPU with the fewest multiprocessors of those that
-#: run such programs. By definition: an A100 has 108.
+#: run such programs. An A100 has 108. By definition.
 USUAL_BLOCKS = 108
 
 

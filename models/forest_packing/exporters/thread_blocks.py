@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gadgetopt.pieces.msccl.program import Block, Gpu, Place, Program, Step
+from gadgetopt.pieces.formats.msccl.program import Block, Gpu, Place, Program, Step
 
 #: Ranks of a sender and a receiver.
 Arc = tuple[int, int]

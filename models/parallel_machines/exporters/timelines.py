@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.timelines.files import Timelines
-from gadgetopt.pieces.timelines.spans import Span, by_number, number_in
+from gadgetopt.pieces.formats.timelines.files import Timelines
+from gadgetopt.pieces.formats.timelines.spans import Span, by_number, number_in
 from gadgetopt.system.declaring import exporter
 
 from ..evaluate import evaluate

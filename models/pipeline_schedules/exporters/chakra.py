@@ -11,11 +11,17 @@ from fractions import Fraction
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.chakra.traces import COMPUTE, Trace, encode
-from gadgetopt.pieces.chakra.work import Transfer, Work, first_difference, trace_of, whole_micros
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.pipeline.chakra_traces import read_all
-from gadgetopt.pieces.timelines.spans import read_time
+from gadgetopt.pieces.formats.chakra.traces import COMPUTE, Trace, encode
+from gadgetopt.pieces.formats.chakra.work import (
+    Transfer,
+    Work,
+    first_difference,
+    trace_of,
+    whole_micros,
+)
+from gadgetopt.pieces.formats.pipelines.traces import read_all
+from gadgetopt.pieces.formats.timelines.spans import read_time
 from gadgetopt.system.declaring import exporter
 
 from ..cells import Cell, Operation, read_cell, write_cell

@@ -7,7 +7,12 @@ from fractions import Fraction
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.timelines.sbatch import JobLine, check_limits, read_sbatch, write_sbatch
+from gadgetopt.pieces.formats.timelines.sbatch import (
+    JobLine,
+    check_limits,
+    read_sbatch,
+    write_sbatch,
+)
 from gadgetopt.system.declaring import exporter
 
 from ..evaluate import evaluate, simulate

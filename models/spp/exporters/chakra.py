@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.pipeline.chakra_traces import first_come, read_traces, write_traces
+from gadgetopt.pieces.formats.pipelines.traces import first_come, read_traces, write_traces
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.system.declaring import exporter
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gadgetopt.pieces.exporting import Exported
+from gadgetopt.pieces.formats.pipelines.spans import pipeline_decision, pipeline_spans
+from gadgetopt.pieces.formats.timelines.files import Timelines
+from gadgetopt.pieces.formats.timelines.spans import Span
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import simulate
-from gadgetopt.pieces.pipeline.timeline import pipeline_decision, pipeline_spans
-from gadgetopt.pieces.timelines.files import Timelines
-from gadgetopt.pieces.timelines.spans import Span
 from gadgetopt.system.declaring import exporter
 
 from ..evaluate import evaluate

@@ -19,8 +19,8 @@ from gadgetopt.models.forest_packing.instance import (
     TreePair,
 )
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.msccl.checking import check_program
-from gadgetopt.pieces.msccl.program import Place, read_program, write_program
+from gadgetopt.pieces.formats.msccl.checking import check_program
+from gadgetopt.pieces.formats.msccl.program import Place, read_program, write_program
 from gadgetopt.system.files import Document
 
 from ..expected import LIBRARY

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gadgetopt.pieces.exporting import Exported
-from gadgetopt.pieces.timelines.chrome_trace import read_trace, write_trace
-from gadgetopt.pieces.timelines.gantt import read_gantt, write_gantt
-from gadgetopt.pieces.timelines.spans import Span, check_times
+from gadgetopt.pieces.formats.timelines.chrome_trace import read_trace, write_trace
+from gadgetopt.pieces.formats.timelines.gantt import read_gantt, write_gantt
+from gadgetopt.pieces.formats.timelines.spans import Span, check_times
 from gadgetopt.system.result import Evaluation
 
 I = TypeVar("I")  # noqa: E741

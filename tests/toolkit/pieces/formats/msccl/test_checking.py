@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from gadgetopt.pieces.msccl.checking import check_program
-from gadgetopt.pieces.msccl.program import Block, Place, Program, Step, write_program
+from gadgetopt.pieces.formats.msccl.checking import check_program
+from gadgetopt.pieces.formats.msccl.program import Block, Place, Program, Step, write_program
 
 from .programs import INPUT, OUTPUT, SCRATCH, program_of, two_gpus
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.formats.timelines.spans import Span, number_in
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.simulator import Schedule
-from gadgetopt.pieces.timelines.spans import Span, number_in
 
 ALLREDUCE = "AllReduce"
 

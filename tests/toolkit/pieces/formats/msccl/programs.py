@@ -1,6 +1,6 @@
 """Small MSCCL programs for the tests."""
 
-from gadgetopt.pieces.msccl.program import Block, Gpu, Place, Program, Step
+from gadgetopt.pieces.formats.msccl.program import Block, Gpu, Place, Program, Step
 
 #: The whole of a message of one chunk.
 INPUT, OUTPUT, SCRATCH = Place("i", 0), Place("o", 0), Place("s", 0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.chakra.traces import (
+from gadgetopt.pieces.formats.chakra.traces import (
     ALL_REDUCE,
     COLLECTIVE,
     COMPUTE,

@@ -13,8 +13,8 @@ from fractions import Fraction
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number
 
-#: Relative difference up to which times in a file and computed ones agree. By definition: files
-#: hold decimals of doubles.
+#: Relative difference up to which times in a file and computed ones agree. Files
+#: hold decimals of doubles. By definition.
 TIME_TOLERANCE = 1e-9
 
 

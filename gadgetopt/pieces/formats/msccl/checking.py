@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from gadgetopt.pieces.msccl.execution import execute
-from gadgetopt.pieces.msccl.happens_before import following, in_order, races, unmatched
-from gadgetopt.pieces.msccl.program import Program
-from gadgetopt.pieces.msccl.rules import faults
+from gadgetopt.pieces.formats.msccl.execution import execute
+from gadgetopt.pieces.formats.msccl.happens_before import following, in_order, races, unmatched
+from gadgetopt.pieces.formats.msccl.program import Program
+from gadgetopt.pieces.formats.msccl.rules import faults
 
-#: Faults that are listed at most.
-MOST_FAULTS = 20  # By definition.
-#: Executions of each kind, in random orders of the thread blocks.
-EXECUTIONS = 2  # By definition: without races every order ends alike.
+#: Faults that are listed at most. By definition.
+MOST_FAULTS = 20
+#: Executions of each kind, in random orders of the thread blocks: without races every order ends
+#: alike. By definition.
+EXECUTIONS = 2
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.msccl.program import read_program, write_program
+from gadgetopt.pieces.formats.msccl.program import read_program, write_program
 
 from .programs import two_gpus
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gadgetopt.pieces.msccl.program import (
+from gadgetopt.pieces.formats.msccl.program import (
     COLLECTIVES,
     READING,
     RECEIVING,
@@ -20,19 +20,19 @@ from gadgetopt.pieces.msccl.program import (
     Step,
 )
 
-#: Chunks of a step. By definition: MSCCL_MAX_COUNT is 72, and counts stay below.
+#: Chunks of a step: they stay below MSCCL_MAX_COUNT, which is 72. By definition.
 MOST_COUNT = 71
-#: Steps of a thread block. By definition: MSCCL_MAX_NUM_STEPS of the usual build.
+#: Steps of a thread block: MSCCL_MAX_NUM_STEPS of the usual build. By definition.
 MOST_STEPS = 64
-#: Channels. By definition: MAXCHANNELS.
+#: Channels: MAXCHANNELS. By definition.
 MOST_CHANNELS = 32
-#: Thread blocks of a GPU that others can wait for. By definition: the number is a signed byte.
+#: Thread blocks of a GPU that others can wait for: the number is a signed byte. By definition.
 MOST_AWAITED_BLOCKS = 128
-#: Thread blocks of a GPU. By definition: MSCCL_MAX_SUBS of the parser is 1024.
+#: Thread blocks of a GPU: MSCCL_MAX_SUBS of the parser. By definition.
 MOST_BLOCKS = 1024
-#: Peers of a GPU in a channel. By definition: MSCCL_MAX_NUM_THREAD_BLOCKS_PER_CHANNEL.
+#: Peers of a GPU in a channel: MSCCL_MAX_NUM_THREAD_BLOCKS_PER_CHANNEL. By definition.
 MOST_PEERS_OF_CHANNEL = 32
-#: Elements that one rank reads of a file. By definition: MSCCL_MAX_NODES of the parser.
+#: Elements that one rank reads of a file: MSCCL_MAX_NODES of the parser. By definition.
 MOST_ELEMENTS = 4096
 
 

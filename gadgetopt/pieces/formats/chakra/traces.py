@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.chakra import wire
+from gadgetopt.pieces.formats.chakra import wire
 
 #: Version of the schema that is written. By definition.
 VERSION = "0.0.4"
 
-#: Types of nodes. By definition: those of the schema.
+#: Types of nodes in the schema. By definition.
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
-#: The type of a collective that is an AllReduce. By definition: that of the schema.
+#: The type of a collective that is an AllReduce, in the schema. By definition.
 ALL_REDUCE = 0
 
-#: Fields of an attribute's value by what it holds. By definition: those of the schema.
+#: Fields of an attribute's value by what it holds, in the schema. By definition.
 VALUE_FIELDS = {
     "is_cpu_op": 27,
     "num_ops": 9,
@@ -31,7 +31,7 @@ VALUE_FIELDS = {
     "comm_dst": 7,
     "comm_tag": 7,
 }
-#: The field of texts, which all other attributes are. By definition: that of the schema.
+#: The field of texts in the schema, which all other attributes are. By definition.
 TEXT_FIELD = 29
 
 

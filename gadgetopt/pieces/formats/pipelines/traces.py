@@ -14,9 +14,15 @@ from collections.abc import Sequence
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.chakra.traces import COMPUTE, Trace, decode, encode, unmatched
-from gadgetopt.pieces.chakra.work import Transfer, Work, first_difference, trace_of, whole_micros
 from gadgetopt.pieces.exporting import Exported
+from gadgetopt.pieces.formats.chakra.traces import COMPUTE, Trace, decode, encode, unmatched
+from gadgetopt.pieces.formats.chakra.work import (
+    Transfer,
+    Work,
+    first_difference,
+    trace_of,
+    whole_micros,
+)
 from gadgetopt.pieces.pipeline.dispatch import channels_first_come, dispatch
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import Plan

@@ -12,7 +12,7 @@ import io
 from collections.abc import Sequence
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.timelines.spans import Span, read_time, time_text
+from gadgetopt.pieces.formats.timelines.spans import Span, read_time, time_text
 
 
 def write_gantt(spans: Sequence[Span], unit: str) -> str:

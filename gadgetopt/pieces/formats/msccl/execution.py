@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from gadgetopt.pieces.msccl.happens_before import memory
-from gadgetopt.pieces.msccl.program import (
+from gadgetopt.pieces.formats.msccl.happens_before import memory
+from gadgetopt.pieces.formats.msccl.program import (
     ADDING,
     READING,
     RECEIVING,
@@ -16,8 +16,8 @@ from gadgetopt.pieces.msccl.program import (
     Program,
 )
 
-#: Bits of the integers: two wrong sums agree by chance once in so many powers of two.
-DATA_BITS = 62  # By definition: below a machine word, so that sums stay quick.
+#: Bits of the integers, so that a wrong sum is never the right one by chance. By definition.
+DATA_BITS = 62
 
 #: What nothing has written yet.
 UNKNOWN = None

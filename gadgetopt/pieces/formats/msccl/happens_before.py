@@ -11,7 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from gadgetopt.pieces.msccl.program import READING, RECEIVING, SENDING, WRITING, Place, Program
+from gadgetopt.pieces.formats.msccl.program import (
+    READING,
+    RECEIVING,
+    SENDING,
+    WRITING,
+    Place,
+    Program,
+)
 
 #: A GPU, a thread block and a step.
 Node = tuple[int, int, int]

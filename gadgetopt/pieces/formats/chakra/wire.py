@@ -8,9 +8,9 @@ from gadgetopt.errors import InputError
 
 #: The two wire types that are written: numbers, and bytes with their length. By definition.
 NUMBER, BYTES = 0, 2
-#: Bytes of the other wire types, which are skipped. By definition: 64 and 32 bits.
+#: Bytes of the other wire types, of 64 and 32 bits, which are skipped. By definition.
 FIXED = {1: 8, 5: 4}
-#: Bytes of the longest varint. By definition: 64 bits, seven in each byte.
+#: Bytes of the longest varint: 64 bits, seven in each byte. By definition.
 MOST_VARINT = 10
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.timelines.spans import (
+from gadgetopt.pieces.formats.timelines.spans import (
     TIME_TOLERANCE,
     Span,
     read_time,

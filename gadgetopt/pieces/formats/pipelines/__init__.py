@@ -1,0 +1,1 @@
+"""Plans of pipelines as spans of time and as execution traces."""
