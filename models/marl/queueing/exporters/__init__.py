@@ -1,1 +1,1 @@
-"""Plans as files that others execute or show."""
+"""Formats of schedules that others show."""
