@@ -14,6 +14,11 @@ from gadgetopt.errors import ModelRefused
 
 from .instance import PipelineSchedulesInstance
 
+#: Sums of ticks and of units of memory stay far below 64 bits where machines add them up.
+#: By definition.
+MOST_TICKS = 2**50
+MOST_UNITS = 2**50
+
 
 @dataclass(frozen=True)
 class Shop:
@@ -165,3 +170,15 @@ def shop_of(instance: PipelineSchedulesInstance) -> Shop:
         links=instance.links,
         groups=tuple(stage.weight_group for stage in stages),
     )
+
+
+def without_options(instance: PipelineSchedulesInstance) -> PipelineSchedulesInstance:
+    """Return the instance with F, I and W as they are; its schedules are schedules of both."""
+    none = {"recompute_act_bytes": None, "offload_s": None, "fused_saving_s": None}
+    routes = tuple(
+        route.model_copy(
+            update={"stages": tuple(stage.model_copy(update=none) for stage in route.stages)}
+        )
+        for route in instance.routes
+    )
+    return instance.model_copy(update={"routes": routes, "overlaps": (), "allreduce_overlap": True})

@@ -11,7 +11,7 @@ ticks; for links that serve one transfer at a time, starts of transfers; and Z.
     & \text{no overlap of the operations of a device, of the transfers of a link}    \tag{C3} \\
     & \text{reservoir: } +a_s \text{ at the start of F}, -(a_s - g_s) \text{ at the end of I},
       -g_s \text{ at the end of W, within } [0, K_d]                                 \tag{C4} \\
-    & Z \ge t_{W,s,j} + w_s + A_s, \text{ less the device's first start for a period}
+    & Z \ge t_{W,s,j} + w_s + A_s, \text{ less the first start of the device, or link, for a period}
                                                                                      \tag{C5} \\
     & t_{k,s,j+1} \ge t_{k,s,j} + p_{k,s}                                            \tag{C6} \\
     & t_{I,S-1,j} = t_{F,S-1,j} + f_{S-1} \text{ if stage } S-1 \text{ is alone}     \tag{C7} \\
@@ -26,7 +26,7 @@ is awaited on this device only, and W by nobody. (C8) is implied by (C4) and (C6
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from ortools.sat.python import cp_model
@@ -44,13 +44,11 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ..bounding import load_bound
 from ..cells import Operation
 from ..evaluate import evaluate
-from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
-from ..shop import Shop, next_below, shop_of
+from ..instance import Channel, PipelineSchedulesInstance, PipelineSchedulesSolution
+from ..shop import MOST_TICKS, MOST_UNITS, Shop, next_below, shop_of
+from .cp_tasks import TasksModel, question
 from .decoding import duration, operations, solution_of
-
-#: CP-SAT's sums stay far below 64 bits. By definition.
-MOST_TICKS = 2**50
-MOST_UNITS = 2**50
+from .tasks import has_options, tasks_of
 
 
 class ScheduleModel:
@@ -77,8 +75,8 @@ class ScheduleModel:
         self.start: dict[Operation, cp_model.IntVar] = {}
         self.run: dict[Operation, cp_model.IntervalVar] = {}
         self.sent: dict[Operation, cp_model.IntVar] = {}
-        self._starts()
         self.length: cp_model.IntVar = self.model.new_int_var(0, most, "Z")
+        self._starts()
         self.microbatches_follow_their_route()
         self.devices_execute_one_operation_at_a_time()
         self.memory_suffices()
@@ -108,7 +106,7 @@ class ScheduleModel:
 
     def microbatches_follow_their_route(self) -> None:
         """(C2), and (C3) of links: what an operation waits for."""
-        links: dict[tuple[int, int], list[cp_model.IntervalVar]] = {}
+        links: dict[Channel, list[cp_model.IntervalVar]] = {}
         for op in self.operations:
             s, kind, j = op
             if kind == "W":
@@ -121,12 +119,22 @@ class ScheduleModel:
                 self._receive(op, Operation(before, kind, j), links)
         for transfers in links.values():
             self.model.add_no_overlap(transfers)
+        if self.shop.period:
+            self._span(links.values())
+
+    def _span(self, links: Iterable[list[cp_model.IntervalVar]]) -> None:
+        """(C5) of links: Z is the longest time from the first to the last transfer, too."""
+        for transfers in links:
+            begin = self.model.new_int_var(0, self.horizon, "begin of a link")
+            for run in transfers:
+                self.model.add(begin <= run.start_expr())
+                self.model.add(self.length >= run.end_expr() - begin)
 
     def _receive(
         self,
         op: Operation,
         sender: Operation,
-        links: dict[tuple[int, int], list[cp_model.IntervalVar]],
+        links: dict[Channel, list[cp_model.IntervalVar]],
     ) -> None:
         """Let an operation wait for what its neighbour sends."""
         shop = self.shop
@@ -275,51 +283,87 @@ def ask(
     For one length, starts need no other fractions of a tick than the length itself: the model's
     ticks are its denominator's part of a tick, and its answer is exact.
     """
-    factor = most.denominator
-    model = ScheduleModel(scaled(shop, factor), most.numerator)
+    model = _question(shop, most)
     if hint is not None:
-        model.hint({op: int(start * factor) for op, start in hint.items()})
+        model.hint({op: int(start * most.denominator) for op, start in hint.items()})
     return model, solve_cp(model.model, limits, seed)
 
 
-@method(kind="exact", reference="(C1)-(C8)", formulation="cp", backend="cpsat")
+@method(kind="exact", reference="(C1)-(C8), (O1)-(O8)", formulation="cp", backend="cpsat")
 def cp(instance: PipelineSchedulesInstance, limits: Limits) -> MethodOutcome:
     """Starts of all operations in CP-SAT, with microbatches in order.
 
-    A period may be a fraction of a tick: after the model's optimum it is asked for less, until
-    there is nothing.
+    Where devices may do more than F, I and W, tasks are chosen (`cp_tasks`). A period may be a
+    fraction of a tick: after the model's optimum it is asked for less, until there is nothing.
 
     Raises
     ------
     ModelRefused
-        If devices may do more than F, I and W, or numbers have too many digits.
+        If numbers have too many digits.
     """
-    shop, tick = shop_of(instance), Fraction(1, instance.ticks_per_s)
-    seed = seed_of(fixed_rng())
     search: Search[PipelineSchedulesSolution] = Search("min", limits, gap=0.0)
     with search.interruptible():
-        with search.clock.phase("build"):
-            model = ScheduleModel(shop, shop.horizon)
+        if has_options(instance):
+            tasks = tasks_of(instance)
+            shortest(
+                instance,
+                search,
+                lambda most: question(tasks, most),
+                tasks.most_denominator,
+                0,
+                Fraction(tasks.horizon),
+            )
+        else:
+            shop = shop_of(instance)
             least = max(load_bound(shop, d) for d in range(len(shop.on_device)))
-            model.model.add(model.length >= least)
-            model.model.minimize(model.length)
-        search.prove(tick * least)
-        solved = solve_cp(model.model, search.clock.limits(), seed)
-        if solved.bound is not None and solved.status is not Status.INFEASIBLE:
-            # No period is a whole number of ticks less, and its denominator is at most this.
-            rounded = Fraction(solved.bound) - 1 + Fraction(1, shop.most_denominator)
-            search.prove(tick * rounded)
-        while solved.values is not None:
-            solution = model.decode(solved.values, instance)
-            search.offer(Fraction(evaluate(instance, solution).objective or 0), solution)
-            if solved.status is not Status.OPTIMAL:
-                break
-            most = next_below(Fraction(search.value) / tick, shop.most_denominator)
-            if search.closed:
-                break
-            model, solved = ask(shop, most, search.clock.limits(), seed)
-        if solved.status is Status.INFEASIBLE:
-            search.infeasible = search.best is None
-            search.prove(search.value)
-        search.limit_hit = search.limit_hit or solved.limit_hit
+            search.prove(Fraction(least, instance.ticks_per_s))
+            shortest(
+                instance,
+                search,
+                lambda most: _question(shop, most),
+                shop.most_denominator,
+                least,
+                Fraction(shop.horizon),
+            )
     return search.outcome(search.best)
+
+
+def _question(shop: Shop, most: Fraction) -> ScheduleModel:
+    return ScheduleModel(scaled(shop, most.denominator), most.numerator)
+
+
+def shortest(
+    instance: PipelineSchedulesInstance,
+    search: Search[PipelineSchedulesSolution],
+    question_of: Callable[[Fraction], ScheduleModel | TasksModel],
+    most_denominator: int,
+    least: int,
+    most: Fraction,
+) -> None:
+    """Look for the shortest schedule of `least` to `most` ticks; what is found goes to a search.
+
+    The first model is in whole ticks; then it is asked for less by a fraction of a tick.
+    """
+    seed, tick = seed_of(fixed_rng()), Fraction(1, instance.ticks_per_s)
+    with search.clock.phase("build"):
+        model = question_of(most)
+        model.model.add(model.length >= least)
+        model.model.minimize(model.length)
+    solved = solve_cp(model.model, search.clock.limits(), seed)
+    if solved.bound is not None and solved.status is not Status.INFEASIBLE:
+        # No period is a whole number of ticks less, and its denominator is at most this.
+        search.prove(tick * (Fraction(solved.bound) - 1 + Fraction(1, most_denominator)))
+    while solved.values is not None:
+        solution = model.decode(solved.values, instance)
+        search.offer(Fraction(evaluate(instance, solution).objective or 0), solution)
+        if solved.status is not Status.OPTIMAL:
+            break
+        most = next_below(Fraction(search.value) / tick, most_denominator)
+        if search.closed:
+            break
+        model = question_of(most)
+        solved = solve_cp(model.model, search.clock.limits(), seed)
+    if solved.status is Status.INFEASIBLE:
+        search.infeasible = search.best is None
+        search.prove(search.value)
+    search.limit_hit = search.limit_hit or solved.limit_hit

@@ -40,20 +40,20 @@ from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ..shop import Shop, shop_of
 from .cp import horizon_of
 from .decoding import duration, operations, solution_of
-
-#: Pairs that may be exchanged; beyond, the model is too large to be of use.
-#: Tuned: `benchmarks/constants.py`.
-MOST_PAIRS = 50_000
+from .disjunctive_tasks import MOST_PAIRS, build_tasks, decode_tasks
+from .tasks import has_options
 
 
-@formulation(model_class="MILP", equations="(M1)-(M5)")
+@formulation(model_class="MILP", equations="(M1)-(M5), (N1)-(N7)")
 def build(instance: PipelineSchedulesInstance) -> pyo.ConcreteModel:
-    """A binary variable for every pair of operations of a device that may be exchanged."""
+    """A binary variable for every pair of operations of a device that may be exchanged.
+
+    Where devices may do more than F, I and W, links serve one transfer at a time or weights are
+    shared, it is the model of tasks (`disjunctive_tasks`).
+    """
+    if _needs_tasks(instance):
+        return build_tasks(instance)
     shop = shop_of(instance)
-    if shop.links != "lag":
-        raise ModelRefused(f"links: {shop.links}, the model has transfers that only take time")
-    if any(group is not None for group in shop.groups):
-        raise ModelRefused("weight_group: given, the model has AllReduces of single stages")
     ops, H = operations(shop), horizon_of(shop, shop.horizon)
     pairs = list(free_pairs(shop))
     if len(pairs) > MOST_PAIRS:
@@ -91,6 +91,11 @@ def build(instance: PipelineSchedulesInstance) -> pyo.ConcreteModel:
     tick = coefficient(Fraction(1, instance.ticks_per_s))
     m.objective = pyo.Objective(expr=tick * m.Z, doc="makespan or period, s")
     return m
+
+
+def _needs_tasks(instance: PipelineSchedulesInstance) -> bool:
+    shared = any(stage.weight_group is not None for stage in instance.stages)
+    return has_options(instance) or shared or instance.links != "lag"
 
 
 def _add_memory(
@@ -149,6 +154,8 @@ def _add_length(m: pyo.ConcreteModel, shop: Shop, number: dict[Operation, int]) 
 
 def decode(m: pyo.ConcreteModel, instance: PipelineSchedulesInstance) -> PipelineSchedulesSolution:
     """Return the orders of the starts; x decides what starts within rounding of each other."""
+    if _needs_tasks(instance):
+        return decode_tasks(m, instance)
     shop = shop_of(instance)
     ops = operations(shop)
     before = dict.fromkeys(ops, 0)

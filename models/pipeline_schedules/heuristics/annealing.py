@@ -13,7 +13,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..cells import Operation
 from ..formulations.decoding import duration, operations
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
-from ..shop import Shop, shop_of
+from ..shop import MOST_TICKS, MOST_UNITS, Shop, shop_of
 from .annealing_loops import Data, anneal, room_for
 from .rules import offer, try_rules
 
@@ -25,8 +25,6 @@ HOT, COLD = (0.1, 0.5), 0.01
 MOVES, GROWTH, ROUNDS = 100_000, 3, 6
 #: Moves between two looks at the clock, times operations and origins of paths. By definition.
 CHUNK_WORK = 2 * 10**6
-#: Times and memory that the loops' sums hold. By definition.
-MOST_NUMBER = 2**50
 
 
 @method(kind="heuristic", reference="this project")
@@ -59,7 +57,7 @@ def improve(
 
     Links and shared weights count only when a schedule is offered.
     """
-    if max(shop.horizon, *(shop.capacity or (0,)), sum(shop.a)) >= MOST_NUMBER:
+    if shop.horizon >= MOST_TICKS or max(sum(shop.a), *(shop.capacity or (0,))) >= MOST_UNITS:
         return
     walk = Annealing(instance, shop)
     for n in range(ROUNDS):

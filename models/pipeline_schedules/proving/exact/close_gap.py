@@ -26,12 +26,14 @@ from ...baselines.waves import chimera, hanayo
 from ...baselines.zbv import zbv
 from ...baselines.zero_bubble import zb_h1, zb_h2
 from ...cells import Operation
-from ...formulations.cp import ScheduleModel, ask
+from ...formulations.cp import ScheduleModel, ask, shortest
+from ...formulations.cp_tasks import question
 from ...formulations.decoding import starts_of
+from ...formulations.tasks import has_options, tasks_of
 from ...heuristics.annealing import improve
 from ...heuristics.rules import offer, try_rules
 from ...instance import PipelineSchedulesInstance, PipelineSchedulesSolution
-from ...shop import Shop, next_below, shop_of
+from ...shop import Shop, next_below, shop_of, without_options
 from ..bounds.formulas import best_certificate
 
 #: Published schedules that are tried first.
@@ -58,19 +60,55 @@ def close_gap(
     3. Questions to CP-SAT, from the best schedule on: is there one at the bound? Which is the
        shortest below what is known? A "no" raises the bound, and is a solver's word.
 
-    Raises
-    ------
-    ModelRefused
-        If devices may do more than F, I and W.
+    Where devices may do more than F, I and W, no formula says anything: published and list
+    schedules, then the constraint program of tasks.
     """
+    if has_options(instance):
+        return _close_with_options(instance, limits)
     search = GapSearch(instance, limits, seed_of(rng))
     with search.interruptible():
         search.bound_by_formulas()
-        search.try_published()
+        try_published(instance, search)
         try_rules(instance, search.shop, search)
         search.anneal(rng)
         search.ask_for_less()
     return search.outcome(search.best, **search.notes)
+
+
+def try_published(
+    instance: PipelineSchedulesInstance, search: Search[PipelineSchedulesSolution]
+) -> None:
+    """Offer the published schedules that fit to a search."""
+    for schedule in PUBLISHED:
+        if search.over:
+            return
+        more = (search.clock.limits(),) if schedule in AUTOMATIC else ()
+        try:
+            solution = schedule(instance, *more).solution
+        except ModelRefused:
+            continue
+        if isinstance(solution, PipelineSchedulesSolution):
+            offer(instance, solution, search)
+
+
+def _close_with_options(instance: PipelineSchedulesInstance, limits: Limits) -> MethodOutcome:
+    search: Search[PipelineSchedulesSolution] = Search("min", limits, gap=0.0)
+    with search.interruptible():
+        tasks = tasks_of(instance)
+        try_published(instance, search)
+        try_rules(instance, shop_of(without_options(instance)), search)
+        most = Fraction(tasks.horizon)
+        if search.best is not None:
+            most = Fraction(math.floor(Fraction(search.value) * instance.ticks_per_s))
+        shortest(
+            instance,
+            search,
+            lambda most: question(tasks, most),
+            tasks.most_denominator,
+            least=0,
+            most=most,
+        )
+    return search.outcome(search.best)
 
 
 class GapSearch(Search[PipelineSchedulesSolution]):
@@ -92,24 +130,6 @@ class GapSearch(Search[PipelineSchedulesSolution]):
         ticks, certificate = best_certificate(self.shop)
         self.prove(ticks * self.tick, certificate)
         self.notes["formula"] = certificate.proof.kind
-
-    def try_published(self) -> None:
-        """Step 2, published schedules."""
-        for schedule in PUBLISHED:
-            if self.over:
-                return
-            try:
-                timed = schedule in AUTOMATIC
-                outcome = (
-                    schedule(self.instance, self.clock.limits())
-                    if timed
-                    else schedule(self.instance)
-                )
-                solution = outcome.solution
-            except ModelRefused:
-                continue
-            if isinstance(solution, PipelineSchedulesSolution):
-                offer(self.instance, solution, self)
 
     def anneal(self, rng: np.random.Generator) -> None:
         """Step 2, local search."""

@@ -1,0 +1,88 @@
+"""Certificates that are changed at random prove nothing that is not so."""
+
+import os
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.models.pipeline_schedules.data.generate.presets import equal
+from gadgetopt.models.pipeline_schedules.evaluate import evaluate
+from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import all_bounds
+from gadgetopt.models.pipeline_schedules.proving.certificate import (
+    PipelineSchedulesCertificate,
+    check_bound,
+)
+from gadgetopt.models.pipeline_schedules.proving.exact.close_gap import PUBLISHED
+from gadgetopt.models.pipeline_schedules.shop import shop_of
+from gadgetopt.system.result import Status
+
+from ..conftest import solved
+from ..random_cases import random_instance
+
+#: Changes of each certificate; GADGETOPT_MUTATIONS=300 makes more.
+COUNT = int(os.environ.get("GADGETOPT_MUTATIONS", "10"))
+VALUES = (0, 1, 2, 3, 4, 7, 31, 10**6, 10**18, 10**40, -1, True, None, "1", 1.5, [], {})
+KINDS = ("load", "warm_up", "windows", "chain", "rounds", "optimum", 3, None)
+
+#: Where each kind of formula is the best, or memory is tight.
+INSTANCES = {
+    "load": {"devices": 2, "microbatches": 4, "objective": "period", "in_flight": 3},
+    "windows": {"devices": 3, "microbatches": 4, "in_flight": 3, "weight_grad_us": 700_000},
+    "chain": {"devices": 4, "microbatches": 6, "in_flight": 8, "transfer_us": 50_000},
+    "rounds": {"devices": 2, "microbatches": 3, "in_flight": 1},
+    "chunks": {"devices": 2, "microbatches": 3, "chunks": 2, "placement": "v", "in_flight": 3},
+}
+
+
+def changed_at_random(document, rng):
+    """Return a certificate's proof with some fields changed, left out or added."""
+    proof = dict(document)
+    for _ in range(int(rng.integers(1, 4))):
+        name = str(rng.choice([*proof, "device", "stage", "to_stage", "rounds", "kind", "bound"]))
+        if rng.random() < 0.1:
+            proof.pop(name, None)
+        else:
+            values = KINDS if name == "kind" else VALUES
+            proof[name] = values[int(rng.integers(len(values)))]
+    return proof
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_no_changed_certificate_proves_more_than_the_optimum(name):
+    instance, rng = equal(None, **INSTANCES[name]), np.random.default_rng(9)
+    result = solved(instance)
+    assert result.status is Status.OPTIMAL
+    judged = 0
+    for _, proof in all_bounds(shop_of(instance)):
+        for _ in range(COUNT):
+            document = {"proof": changed_at_random(proof.model_dump(), rng)}
+            try:
+                certificate = PipelineSchedulesCertificate.model_validate(document)
+                bound = check_bound(instance, certificate)
+            except (ValidationError, ValueError):
+                continue
+            judged += bound is not None
+            assert bound is None or bound <= result.objective, document
+    assert judged
+
+
+def test_bounds_are_below_and_published_schedules_above_the_optimum():
+    rng, compared = np.random.default_rng(10), 0
+    for _ in range(max(6, COUNT // 2)):
+        instance = random_instance(rng)
+        result = solved(instance)
+        if result.objective is None:
+            continue
+        assert result.status is Status.OPTIMAL
+        for ticks, proof in all_bounds(shop_of(instance)):
+            assert ticks <= result.objective * instance.ticks_per_s, proof
+        for schedule in PUBLISHED:
+            try:
+                value = evaluate(instance, schedule(instance).solution)
+            except ModelRefused:
+                continue
+            assert not value.feasible or value.objective >= result.objective, schedule
+            compared += value.feasible
+    assert compared > 10
