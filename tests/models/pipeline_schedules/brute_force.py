@@ -24,8 +24,13 @@ def optimum(instance):
 
 
 def _orders(instance, device):
-    """Yield the orders of a device in which F is before I before W, within memory."""
+    """Yield the orders of a device in which F is before I before W, within memory.
+
+    Of two stages of a route the earlier one goes forward first, and back last.
+    """
     stages = instance.stages_of_device[device]
+    routes = instance.stages_of_route
+    mates = {s: [r for r in stages if any(s in x and r in x for x in routes)] for s in stages}
     capacity = None if instance.memory_bytes is None else instance.memory_bytes[device]
     count = {(s, k): 0 for s in stages for k in "FIW"}
 
@@ -38,7 +43,13 @@ def _orders(instance, device):
         for s in stages:
             stage = instance.stages[s]
             a, g = stage.act_bytes, stage.weight_act_bytes
-            limits = {"F": instance.microbatches[s], "I": count[s, "F"], "W": count[s, "I"]}
+            ahead = [count[r, "F"] for r in mates[s] if r < s]
+            behind = [count[r, "I"] for r in mates[s] if r > s]
+            limits = {
+                "F": min(ahead, default=instance.microbatches[s]),
+                "I": min(behind, default=count[s, "F"]),
+                "W": count[s, "I"],
+            }
             for kind, change in (("F", a), ("I", g - a), ("W", -g)):
                 j = count[s, kind]
                 if j < limits[kind]:

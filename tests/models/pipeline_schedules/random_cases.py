@@ -77,3 +77,13 @@ def two_ways(instance):
     stages = tuple(s.model_copy(update={"device": last - s.device}) for s in route.stages)
     back = route.model_copy(update={"stages": stages})
     return instance.model_copy(update={"routes": (route, back), "memory_bytes": None})
+
+
+def one_stage_less(instance):
+    """Return the instance without its last stage, so that one device has a stage less."""
+    (route,) = instance.routes
+    *stages, last = route.stages[:-1]
+    last = last.model_copy(update={"transfer_s": Fraction(0)})
+    return instance.model_copy(
+        update={"routes": (route.model_copy(update={"stages": (*stages, last)}),)}
+    )
