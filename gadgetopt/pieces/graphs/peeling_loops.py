@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import put
 
 #: A graph: tails, heads, first, incident.
 Arcs = tuple[Ints, Ints, Ints, Ints]
@@ -376,7 +377,7 @@ def grow_exactly(
                     rate = max(rate, most_over(arcs, capacity, limits, known, a))
             if rate == 0:
                 return 0
-            left[:] = capacity
+            put(left, capacity)
             for k in range(size):
                 left[tree[k]] -= rate
             widest[:] = unknown

@@ -182,7 +182,7 @@ def _anneal(
     """Make a step at each temperature, change `order` and `best`; return their values."""
     n = len(order)
     changed = order.copy()
-    starts, servers = np.zeros_like(order), np.zeros_like(jobs[4])
+    starts, servers = np.zeros(n, np.int64), np.zeros(len(jobs[4]), np.int64)
     for step in range(len(temperatures)):
         kind, a = draws[step, 0], int(draws[step, 1] * n)
         b = int(draws[step, 2] * n)
@@ -212,7 +212,7 @@ def _anneal(
 def _decode(jobs: _Jobs, order: Ints, starts: Ints, servers: Ints) -> int:
     """Return the value of a list; write its starts, and the server of every part."""
     release, ticks, weight, first, parts, capacities = jobs
-    free, busy_until = capacities.copy(), np.zeros_like(capacities)
+    free, busy_until = capacities.copy(), np.zeros(len(capacities), np.int64)
     ends, running = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
     now, size, total = 0, 0, 0
     for j in order:

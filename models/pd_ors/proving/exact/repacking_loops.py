@@ -49,7 +49,7 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
     resources = state.room.shape[2]
     copy_slot(before, state, t)
     asked = np.zeros((2, jobs), dtype=np.int64)
-    size = np.zeros(jobs)
+    size = np.zeros(jobs)  # negative, so that the largest come first
     for i in range(jobs):
         n = abs(state.run[i, t])
         if n == 0:
@@ -59,17 +59,17 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
         else:
             for r in range(resources):
                 use = data.alpha[i, r] * n + data.beta[i, r] * data.servers[i, n]
-                size[i] = max(size[i], use / max(1, data.capacity[0, r]))
+                size[i] = min(size[i], -use / max(1, data.capacity[0, r]))
     for h in range(machines):
         for r in range(resources):
             state.room[t, h, r] = data.capacity[h, r]
         for i in range(jobs):
             state.workers[t, h, i] = state.servers[t, h, i] = 0
     done = True
-    by_size = rising(-size)
+    by_size = rising(size)
     for k in range(jobs):
         i = int(by_size[k])
-        if size[i] > 0 and not put_inside(data, state, i, t, state.run[i, t]):
+        if size[i] < 0 and not put_inside(data, state, i, t, state.run[i, t]):
             done = False
             break
     if done:
@@ -82,10 +82,17 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
             for h in range(machines):
                 space += state.room[t, h, r]
             scarce[r] = need / max(1, space)
-        spread = np.flatnonzero(asked[0])
+        spread = np.zeros(jobs, dtype=np.int64)
+        number = 0
+        for i in range(jobs):
+            if asked[0, i] > 0:
+                spread[number] = i
+                number += 1
         for h in range(machines):
-            _fill_machine(data, state, t, h, spread, asked, scarce)
-        done = asked.sum() == 0
+            _fill_machine(data, state, t, h, spread[:number], asked, scarce)
+        for i in range(jobs):
+            if asked[0, i] + asked[1, i] > 0:
+                done = False
     if not done:
         copy_slot(state, before, t)
     return done
@@ -98,6 +105,7 @@ def _fill_machine(
     """Fill a machine with the units whose demand points most along its free capacity."""
     resources = len(scarce)
     room = state.room[t, h]
+    # Rows 2 k and 2 k + 1 are of the workers and the servers of a job.
     demand = np.zeros((2 * len(spread), resources), dtype=np.int64)
     weight = np.zeros((2 * len(spread), resources))
     left = np.zeros(2 * len(spread), dtype=np.int64)
@@ -142,9 +150,10 @@ def _ruined(data: Data, state: State, most: int, u: Floats) -> Ints:
         if data.last[j] >= 0:
             first = data.first[j]
             last = min(data.last[j], first + 1 + int(u[2] * LONGEST_WINDOW))
-    key = np.full(jobs, 2.0)
+    key = np.zeros(jobs)
     number = 0
     for i in range(jobs):
+        key[i] = 2.0
         if state.completion[i] < 0:
             continue
         for t in range(first, last + 1):
@@ -188,20 +197,19 @@ def ruin_and_recreate(
     jobs, slots = current.run.shape
     now, record = value_of(data, current), value_of(data, best)
     better = 0
-    touched = np.zeros(slots, dtype=np.bool_)
     key = np.zeros(jobs)
-    price = data.price.copy()
+    price = np.zeros(data.price.shape)
     for k in range(len(heat)):
         u, z = uniform[k], normal[k]
         copy_into(trial, current)
-        touched[:] = False
+        touched = np.zeros(slots, dtype=np.int64)
         for i in _ruined(data, current, most, u):
             for t in range(slots):
                 if trial.run[i, t] != 0:
-                    touched[t] = True
+                    touched[t] = 1
             take_out(data, trial, i)
         for t in range(slots):
-            if touched[t]:
+            if touched[t] > 0:
                 repack(data, trial, spare, t)
         row = int(2 * u[4])
         for i in range(jobs):
@@ -209,8 +217,11 @@ def ruin_and_recreate(
         order = rising(key)
         scale = LEAST_SCALE + (GREATEST_SCALE - LEAST_SCALE) * u[5]
         for t in range(slots):
-            price[t] = data.price[t] * (scale * math.exp(PRICE_NOISE * z[jobs + t]))
-        scratch.hopeless[:] = False
+            factor = scale * math.exp(PRICE_NOISE * z[jobs + t])
+            for r in range(price.shape[1]):
+                price[t, r] = data.price[t, r] * factor
+        for i in range(jobs):
+            scratch.hopeless[i] = False
         for least in (0.0, NEVER):
             for i in order:
                 if trial.completion[i] < 0 and data.last[i] >= 0 and not scratch.hopeless[i]:

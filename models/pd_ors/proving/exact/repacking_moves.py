@@ -62,12 +62,14 @@ def most_spread(data: Data, i: int, asked: int, room: Ints, at: Ints) -> int:
     alpha, beta, per_alpha = data.alpha, data.beta, data.per_alpha
     servers, usable = data.servers, data.usable
     batch = float(data.batch[i])
-    left = room.copy()
+    left = np.zeros((machines, resources), dtype=np.int64)
     hold = np.zeros(machines, dtype=np.int64)
     then = np.zeros(machines, dtype=np.int64)
     total = 0
-    at[:] = 0
     for h in range(machines):
+        at[h] = 0
+        for r in range(resources):
+            left[h, r] = room[h, r]
         quotient = batch
         for r in range(resources):
             if alpha[i, r] > 0:
@@ -217,11 +219,12 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
     if after[a] < Q:
         scratch.hopeless[i] = True
         return False
-    cost = np.full(Q, 1e300)
-    cost[0] = 0.0
+    cost = np.zeros(Q)
+    for q in range(1, Q):
+        cost[q] = 1e300
     options = 2 * QUARTERS
     number = np.zeros((slots, options + 1), dtype=np.int64)
-    taken = np.zeros((slots, Q), dtype=np.int8)
+    taken = np.zeros((slots, Q), dtype=np.int64)
     best, best_t, best_q, best_n = least, -1, -1, 0
     reached = 0
     for t in range(a, last + 1):

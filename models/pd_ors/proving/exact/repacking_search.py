@@ -40,7 +40,6 @@ from .repacking_state import (
     Data,
     Scratch,
     State,
-    copy_into,
     value_of,
 )
 
@@ -159,6 +158,12 @@ def new_scratch(instance: PdOrsInstance) -> Scratch:
     )
 
 
+def _set(target: State, source: State) -> None:
+    """Make one state equal to another; a loop of its own for that would be compiled once more."""
+    for array, other in zip(target, source, strict=True):
+        array[...] = other
+
+
 def state_of(instance: PdOrsInstance, decision: PdOrsSolution) -> State:
     """Return the state of a decision."""
     state = empty_state(instance)
@@ -235,13 +240,13 @@ class RepackingSearch:
         best = state_of(self.instance, decision)
         current, trial, spare = (empty_state(self.instance) for _ in range(3))
         scratch = new_scratch(self.instance)
-        copy_into(current, best)
+        _set(current, best)
         slots, jobs = self.instance.horizon_slots, len(self.instance.jobs)
         done, together = 0, max(1, ENTRIES // _entries(self.instance))
         try:
             while done < rounds and not clock.expired and value_of(data, best) < enough:
                 if done % ANNEALING == 0:
-                    copy_into(current, best)
+                    _set(current, best)
                 at = np.arange(done % ANNEALING, done % ANNEALING + CHUNK) / ANNEALING
                 heat = HOT * (COLD / HOT) ** at
                 uniform = self.rng.random((CHUNK, SINGLE_DRAWS + jobs))
