@@ -5,7 +5,7 @@ No study measures slopes: a size after which nothing is measured is not known be
     python benchmarks/slopes.py                       # all systems, to 60 s of processor time
     python benchmarks/slopes.py --only smd gadget --most-s 10
 
-Sizes are doubled until a run would take longer than `--most-s`. Everything that grows with the size
+Sizes are doubled until a run would take longer than `--most-s`, 14 times at most. Everything that grows with the size
 is named: machines grow with the jobs where a system has both. The slope is that of the logarithms
 of time and size over the last two doublings; runs under 0.05 s are left out of it. 1 is linear, 2
 quadratic. The time is that of the method alone, without its check, the least of two runs where it
@@ -32,6 +32,8 @@ from gadgetopt.trust.run import warm_up
 #: Seconds under which a run tells nothing about a slope, and under which it is repeated.
 LEAST_S, REPEATED_S = 0.05, 1.0
 
+#: Doublings after which a method whose time does not grow has been seen enough.
+MOST_DOUBLINGS = 14
 
 #: A size, the seconds of a run, and the limit that ended it.
 Point = tuple[int, float, str]
@@ -133,7 +135,7 @@ def points(row: Growth, method: str, most_s: float) -> tuple[list[Point], str]:
             return found, f"; {size:,}: {'refused' if refused else type(error).__name__}: {error}"
         found.append((size, seconds, hit))
         grew = seconds / before if before > LEAST_S else 2.0
-        if hit or seconds * max(2.0, grew) > most_s:
+        if hit or seconds * max(2.0, grew) > most_s or len(found) > MOST_DOUBLINGS:
             return found, ""
         size, before = 2 * size, seconds
 

@@ -198,7 +198,7 @@ def ruin_and_recreate(
     now, record = value_of(data, current), value_of(data, best)
     better = 0
     key = np.zeros(jobs)
-    price = np.zeros(data.price.shape)
+    price: Floats = np.zeros(data.price.shape)
     for k in range(len(heat)):
         u, z = uniform[k], normal[k]
         copy_into(trial, current)
