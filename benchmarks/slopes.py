@@ -8,8 +8,8 @@ No study measures slopes: a size after which nothing is measured is not known be
 Sizes are doubled until a run would take longer than `--most-s`, 14 times at most. Everything that
 grows with the size is named: machines grow with the jobs where a system has both. The slope is that
 of the logarithms of time and size over the last two doublings; runs under 0.05 s are left out of
-it. 1 is linear, 2 quadratic. The time is that of the method alone, without its check, the least of two runs where it
-is short.
+it. 1 is linear, 2 quadratic. The time is that of the method alone, without its check, the least of
+two runs where it is short.
 """
 
 from __future__ import annotations
