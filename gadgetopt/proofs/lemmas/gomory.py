@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.proofs.lemmas.splits import Lemma, Split, deepest_lemma, without_unused
@@ -58,7 +58,7 @@ Deep = tuple[float, Split]
 OtherLemmas = Callable[[Floats, Sequence[Row]], list[Lemma]]
 
 
-OfRow = Callable[["Cuts", Tableau, Floats], Deep | None]
+OfRow = Callable[["Cuts", Tableau, Floats, Floats], Deep | None]
 
 
 class Cuts:
@@ -73,15 +73,38 @@ class Cuts:
 
     def __init__(self, model: Model, rows: Sequence[Row]):
         self.model = model
-        self.box = Box(model, list(rows))
-        self.matrix = _matrix(rows, len(model.integer))
+        self.box = Box(model, [])
         self.integer = np.array(model.integer, dtype=bool)
-        sides = [*zip(model.lower, model.upper, strict=True), *(row[2:4] for row in rows)]
-        self.fixed = np.array([low is not None and low == high for low, high in sides], dtype=bool)
-        self.whole_rows = np.array([_is_whole(model, row) for row in rows], dtype=bool)
+        bounds = zip(model.lower, model.upper, strict=True)
+        self.fixed = np.array([low is not None and low == high for low, high in bounds], dtype=bool)
+        self.whole_rows = np.zeros(0, dtype=bool)
         self.widest = max(DENSE, int(DENSE_PART * len(model.integer)))
+        self._by_column = csr_array((len(model.integer), 0))
+        self.add(rows)
 
-    def cut(self, tableau: Tableau, j: int, multipliers: Floats) -> Deep | None:
+    def add(self, rows: Sequence[Row]) -> None:
+        """Take more rows, those of later lemmas."""
+        if not rows:
+            return
+        self.box.rows += rows
+        fixed = [row[2] is not None and row[2] == row[3] for row in rows]
+        self.fixed = np.concatenate([self.fixed, np.array(fixed, dtype=bool)])
+        whole = [_is_whole(self.model, row) for row in rows]
+        self.whole_rows = np.concatenate([self.whole_rows, np.array(whole, dtype=bool)])
+        more = _matrix(rows, len(self.integer)).T
+        self._by_column = csr_array(hstack([self._by_column, more], format="csr"))
+
+    @property
+    def entries(self) -> int:
+        """The number of entries of the rows."""
+        return int(self._by_column.nnz)
+
+    def along(self, multipliers: Floats) -> Floats:
+        """Return the sum of the rows times multipliers, by column."""
+        summed: Floats = self._by_column @ multipliers
+        return summed
+
+    def cut(self, tableau: Tableau, j: int, multipliers: Floats, along: Floats) -> Deep | None:
         """Return the cut of a basic integer column; None if nothing comes of it.
 
         Parameters
@@ -89,10 +112,11 @@ class Cuts:
         j : int
         multipliers : ndarray of float, shape (rows,)
             The row of the inverse of the basis that belongs to the column.
+        along : ndarray of float, shape (columns,)
+            The sum of the rows times the multipliers.
         """
         x, at_columns, at_rows = tableau.x, tableau.columns, tableau.rows
         f = x[j] - np.floor(x[j])
-        along = multipliers @ self.matrix
         h = np.concatenate([along * at_columns, -multipliers * at_rows])
         h[np.abs(h) < NOISE] = 0.0
         free = np.concatenate([tableau.free, np.zeros(len(at_rows), dtype=bool)])
@@ -106,11 +130,11 @@ class Cuts:
         c = np.where(self.fixed, 0.0, np.maximum(g / f, -g / (1 - f)))
 
         n = len(x)
-        alpha = c[:n] * at_columns + (c[n:] * at_rows) @ self.matrix
+        alpha = c[:n] * at_columns + self.along(c[n:] * at_rows)
         used = np.abs(alpha) > NOISE * np.abs(alpha).max(initial=0.0)
         if not used.any() or used.sum() > self.widest:
             return None
-        split = np.round(moved[:n] + moved[n:] @ self.matrix)
+        split = np.round(moved[:n] + self.along(moved[n:]))
         split[j] += 1
         left = _sparse(at_rows * (c[n:] - g[n:] / f)), -1 / f
         right = _sparse(at_rows * (c[n:] + g[n:] / (1 - f))), 1 / (1 - f)
@@ -159,6 +183,7 @@ class Rounds:
         self.left_s = left_s or lp.left_s
         self.model, self.lp, self.others, self.of_row = model, lp, others, of_row
         self.made: list[Lemma] = []
+        self._cuts: Cuts | None = None
         #: Of the relaxation, round after round.
         self.bounds: list[float] = []
         #: Whether more rounds are of no use.
@@ -230,7 +255,11 @@ class Rounds:
         """Return the lemmas that cut off the relaxation's optimum deepest."""
         tableau = self.lp.tableau()
         x = tableau.x
-        cuts = Cuts(self.model, self._rows())
+        if self._cuts is None:
+            self._cuts = Cuts(self.model, self.model.rows)
+        cuts = self._cuts
+        known = len(cuts.box.rows) - len(self.model.rows)
+        cuts.add([lemma.row for lemma in self.made[known:]])
         share = np.abs(x - np.round(x))
         basic = [(k, j) for k, j in enumerate(tableau.basic) if j >= 0 and self.model.integer[j]]
         basic = [(k, j) for k, j in basic if share[j] > FRACTIONAL]
@@ -240,9 +269,10 @@ class Rounds:
             if self.left_s() <= 0:
                 break
             multipliers = self.lp.inverse_row(k)
-            self.lp.work.tableau(cuts.matrix.nnz)
-            of_row = self.of_row and self.of_row(cuts, tableau, multipliers)
-            found += [cut for cut in (cuts.cut(tableau, j, multipliers), of_row) if cut]
+            along = cuts.along(multipliers)
+            self.lp.work.tableau(cuts.entries)
+            of_row = self.of_row and self.of_row(cuts, tableau, multipliers, along)
+            found += [cut for cut in (cuts.cut(tableau, j, multipliers, along), of_row) if cut]
         found.sort(key=lambda cut: -cut[0])
         made: list[tuple[float, Lemma]] = []
         for cut in found:

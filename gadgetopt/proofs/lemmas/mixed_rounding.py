@@ -160,7 +160,9 @@ class MixedRounding:
                 if not self.model.integer[j]:
                     self.holding.setdefault(j, []).append(k)
 
-    def of_tableau(self, cuts: Cuts, tableau: Tableau, multipliers: Floats) -> Deep | None:
+    def of_tableau(
+        self, cuts: Cuts, tableau: Tableau, multipliers: Floats, along: Floats
+    ) -> Deep | None:
         """Return the cut of a row of the tableau; None if nothing comes of it.
 
         Parameters
@@ -169,9 +171,10 @@ class MixedRounding:
             Holds the rows of the model and the lemmas so far.
         multipliers : ndarray of float, shape (rows,)
             A row of the inverse of the basis.
+        along : ndarray of float, shape (columns,)
+            The sum of the rows times the multipliers.
         """
         multipliers = np.where(np.abs(multipliers) > NOISE, multipliers, 0.0)
-        along = multipliers @ cuts.matrix
         terms = {int(j): float(along[j]) for j in np.flatnonzero(np.abs(along) > NOISE)}
         if len(terms) > cuts.widest:
             return None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ class Lemma:
     least: Fraction
     lines: list[str]
 
-    @property
+    @cached_property
     def row(self) -> Row:
         """The row that the checker makes of it."""
         above, below = self.least.numerator, self.least.denominator

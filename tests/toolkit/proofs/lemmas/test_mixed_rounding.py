@@ -47,6 +47,10 @@ def test_every_lemma_of_random_models_holds_and_is_proved():
     assert made > 50
 
 
+def of_row(rounding, cuts, tableau, multipliers):
+    return rounding.of_tableau(cuts, tableau, multipliers, cuts.along(multipliers))
+
+
 def test_every_lemma_of_a_tableau_holds_and_is_proved():
     rng, made = Random(4), 0
     for _ in range(600):
@@ -60,7 +64,7 @@ def test_every_lemma_of_a_tableau_holds_and_is_proved():
                 found[1]
                 for k, j in enumerate(tableau.basic)
                 if j >= 0 and model.integer[j] and abs(x[j] - round(x[j])) > 0.01
-                if (cut := rounding.of_tableau(cuts, tableau, lp.inverse_row(k))) is not None
+                if (cut := of_row(rounding, cuts, tableau, lp.inverse_row(k))) is not None
                 if (found := cuts.proved(cut, x)) is not None
             ]
             for lemma in lemmas:
