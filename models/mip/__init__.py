@@ -9,6 +9,7 @@ The literature:
 
 Ours:
 
+- `proving`: the default method, which chooses a solver by what the rows are
 - `data`: generators, and importers of model files
 - `pictures`: the matrix as a solution uses it
 """
@@ -28,6 +29,6 @@ PROBLEM = Problem(
     ),
     sense=Reference(__name__, "instance:sense_of"),
     objective="objective",
-    default_method="model@highs",
+    default_method="suited_solver",
     default_methods=("feasibility_pump", "model@highs", "model@cpsat"),
 )

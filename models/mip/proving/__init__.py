@@ -1,0 +1,1 @@
+"""What proves optima: the solver that suits a model. Proofs of its bounds are the toolkit's."""

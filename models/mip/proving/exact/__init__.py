@@ -1,0 +1,4 @@
+"""Exact methods.
+
+- `suited_solver`: the default method
+"""
