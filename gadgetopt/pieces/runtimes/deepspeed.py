@@ -59,7 +59,9 @@ def _parts_in(text: str) -> list[int]:
         body = []
     for line in body:
         if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "PARTS":
-            values = line.value.elts if isinstance(line.value, ast.List) else []
+            if not isinstance(line.value, ast.List):
+                break
+            values = line.value.elts
             numbers = [v.value for v in values if isinstance(v, ast.Constant)]
             if len(numbers) == len(values) and all(type(n) is int for n in numbers):
                 return [n for n in numbers if isinstance(n, int)]

@@ -2,7 +2,8 @@
 
 - `straight`: data parallelism, GPipe and HetPipe.
 - `planners`: PipeDream and DAPPLE.
+- `even_splits`: what torchtitan, Megatron and DeepSpeed do without a planner.
 - `schedules`: orders of stages, with channels first come, first served.
 """
 
-ORDER = ("straight", "planners")
+ORDER = ("straight", "planners", "even_splits")

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import gadgetopt
@@ -13,7 +14,7 @@ from gadgetopt.models.pipeline_schedules.instance import (
     Route,
     Stage,
 )
-from gadgetopt.pieces.exporting import Exported
+from gadgetopt.pieces.exporting import Exported, written
 
 
 def instance(**options):
@@ -77,3 +78,53 @@ def test_a_file_with_a_hole_is_refused_by_verify(tmp_path):
     path.write_text("0F0junk\n")
     with pytest.raises(InputError, match=r"s\.csv: torch-csv: row 0, cell 0: '0F0junk'"):
         gadgetopt.verify("instances/quickstart/pipeline_schedules.json", path, format="torch-csv")
+
+
+def random_orders(given, rng):
+    """Cells of each device in an order in which they were executed, each at random."""
+    orders = [[] for _ in range(given.num_devices)]
+    done = set()
+    left = [(s, m) for s in range(len(given.stages)) for m in range(given.microbatches[s])]
+    steps = {place: ["F", "B"] if rng.random() < 0.5 else ["F", "I", "W"] for place in left}
+    last = len(given.stages) - 1
+    while steps:
+        ready = [
+            (s, m)
+            for (s, m), kinds in steps.items()
+            if kinds[0] == "W"
+            or (kinds[0] == "F" and (s == 0 or (s - 1, m, "F") in done))
+            or (kinds[0] in "IB" and (s == last or (s + 1, m, "I") in done))
+        ]
+        s, m = ready[int(rng.integers(len(ready)))]
+        kind = steps[s, m].pop(0)
+        done |= {(s, m, "I" if kind == "B" else kind)}
+        orders[given.stages[s].device].append(f"{s}{kind}{m}")
+        if not steps[s, m]:
+            del steps[s, m]
+    return PipelineSchedulesSolution(orders=tuple(map(tuple, orders)))
+
+
+def test_a_hundred_random_schedules_are_the_same_cells_again():
+    problem = gadgetopt.problem("pipeline_schedules")
+    (exporter,) = (e for e in problem.exporters if e.format == "torch-csv")
+    for seed in range(100):
+        rng = np.random.default_rng([9, seed])
+        devices, chunks = int(rng.integers(1, 4)), int(rng.integers(1, 3))
+        half = list(range(devices))
+        placed = [*half, *(half[::-1] if rng.random() < 0.5 else half)][: devices * chunks]
+        times = rng.integers(1, 9, size=(len(placed), 4)).tolist()
+        stages = tuple(
+            Stage(
+                device=d, fwd_s=Fraction(f), input_grad_s=Fraction(i), weight_grad_s=Fraction(w),
+                transfer_s=Fraction(0 if n + 1 == len(placed) else c),
+            )
+            for n, (d, (f, i, w, c)) in enumerate(zip(placed, times, strict=True))
+        )  # fmt: skip
+        route = Route(num_microbatches=int(rng.integers(1, 6)), stages=stages)
+        given = PipelineSchedulesInstance(
+            num_devices=devices, routes=(route,), links=("lag", "full", "half")[seed % 3]
+        )
+        solution = random_orders(given, rng)
+        judged = written(problem, exporter, given, solution, {})
+        assert exporter.read_back(given, judged.exported) == solution
+        assert judged.kept == judged.objective == problem.evaluate(given, solution).objective
