@@ -39,6 +39,7 @@ SYSTEMS = {
     "dapple_": ("instances/dapple/tiny/d1_latency_below_optimum.json", "data_parallel"),
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),
+    "oneflow_actors_": ("instances/oneflow_actors/tiny/h3_memory_of_five.json", "one"),
     "marl_placement_": ("instances/marl_placement/tiny/a_together.json", "lif"),
     "marl_queueing_": ("instances/marl_queueing/tiny/shortest_first.json", "lif"),
     "oneflow_sbp_": ("instances/oneflow_sbp/tiny/h1_megatron.json", "compiler_greedy"),

@@ -23,6 +23,7 @@ WITHOUT = {
     "knapsack",
     "marl_queueing",
     "mip",
+    "oneflow_actors",
     "pipeline_schedules",
 }
 

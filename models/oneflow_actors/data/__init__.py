@@ -1,0 +1,1 @@
+"""Presets and plans of other systems."""

@@ -1,0 +1,1 @@
+"""Where few slots suffice."""

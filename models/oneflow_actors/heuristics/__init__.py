@@ -1,0 +1,1 @@
+"""Heuristics of ours: slots where the critical cycle waits for one."""

@@ -1,0 +1,3 @@
+"""Pictures: one file each."""
+
+ORDER = ("schedule", "memory")

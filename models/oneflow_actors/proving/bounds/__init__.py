@@ -1,0 +1,1 @@
+"""Bounds and what computes their certificates."""

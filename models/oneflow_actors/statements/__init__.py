@@ -1,0 +1,1 @@
+"""Claims that were checked."""

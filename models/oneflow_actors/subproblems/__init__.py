@@ -1,0 +1,1 @@
+"""What rooms share: slots under a rule as a decision."""
