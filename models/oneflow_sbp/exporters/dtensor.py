@@ -53,14 +53,7 @@ def write(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> Exporte
             instance.operators, chosen, solution.signature, strict=True
         )
     }
-    names = [f"d{d}" for d in range(len(hierarchy))]
-    document = {
-        "format": FORMAT,
-        "mesh_shape": list(hierarchy),
-        "mesh_dim_names": names,
-        "nodes": nodes,
-    }
-    files = {".json": json.dumps(document, indent=1) + "\n"}
+    files = {".json": _document(hierarchy, nodes)}
     notes = list(_uneven(instance, chosen))
     missing = without_python(instance)
     if missing:
@@ -68,6 +61,16 @@ def write(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> Exporte
     else:
         files[".py"] = python_text(instance, chosen)
     return Exported(files, tuple(notes))
+
+
+def _document(hierarchy: tuple[int, ...], nodes: Mapping[str, Any]) -> str:
+    """Return the JSON, a line for each operator."""
+    names = [f"d{d}" for d in range(len(hierarchy))]
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(node)}" for name, node in nodes.items())
+    return (
+        f'{{"format": {json.dumps(FORMAT)},\n "mesh_shape": {json.dumps(list(hierarchy))},\n'
+        f' "mesh_dim_names": {json.dumps(names)},\n "nodes": {{\n{lines}\n }}}}\n'
+    )
 
 
 def signatures_of(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> list[Signature]:
