@@ -38,6 +38,12 @@ from gadgetopt.system.registry import problem, problem_names
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
+#: Models of MIPLIB among those of HiGHS.
+MIPLIB_MODELS = "bell5", "dcmulti", "egout", "flugpl", "gesa2", "gt2", "lseu", "p0548", "rgn"
+
+#: On what PipeDream's profiles run.
+PIPEDREAM = {"cluster": "4x4", "microbatches": 16}
+
 #: Files by system: what they are, the importer's name, and its options.
 PUBLIC: dict[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "a_srpt": [
@@ -48,16 +54,19 @@ PUBLIC: dict[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("traces/muri_trace3.csv", "muri", {}),
         ("traces/philly.csv", "philly", {"requests": 2000}),
     ],
-    "dapple": [("pipedream/*.txt", "pipedream-profile", {"cluster": "4x4", "microbatches": 16})],
+    "dapple": [("pipedream/*.graph.txt", "pipedream-profile", PIPEDREAM)],
     "knapsack": [
         ("orlib/mknapcb1.txt", "orlib-mknap", {"problems": "0,20"}),
         ("orlib/mknapcb4.txt", "orlib-mknap", {"problems": "0,20"}),
         ("mmkp/I0*", "mmkp", {}),
     ],
     "marl_placement": [("traces/muri_trace1.csv", "muri", {})],
-    "mip": [("mip/pymip/*.mps", "mps", {}), ("mip/cbcdata/p0*.mps*", "mps", {})],
+    "mip": [
+        ("mip/cbcdata/p0*.mps", "mps", {}),
+        *((f"mip/highs/{name}.mps", "mps", {}) for name in MIPLIB_MODELS),
+    ],
     "sjf_bco": [("traces/muri_trace1.csv", "muri", {}), ("traces/philly.csv", "philly", {})],
-    "spp": [("pipedream/*.txt", "pipedream-profile", {"cluster": "4x4", "microbatches": 16})],
+    "spp": [("pipedream/*.graph.txt", "pipedream-profile", PIPEDREAM)],
 }
 
 #: Public tools that are methods of a system.

@@ -8,7 +8,7 @@ voucher, the gap, the seconds of search and of judging (evaluation and check of 
 and the largest memory of the process, each run being one of its own. Beside it stand the value of
 the paper's own algorithm and of CP-SAT's plain model `cp_joint`, which takes at most six GPUs.
 Every method has the same limit. The clock of a run counts the processor's time here, so that other
-work on the machine changes little; compiling and imports do not count. CP-SAT counts the wall's.
+work on the machine changes little; compiling and imports do not count.
 
 Profiles are read from ../shared/data beside the repository, or from --data: `pipedream/`, `dapple/`
 and `dnn_partitioning/throughput/` there; those that are missing are left out.

@@ -130,10 +130,11 @@ class Loop(Generic[P, R]):
         """Call the loop as plain Python for so long; return whether it ended, and its value.
 
         If it did not, also where it was interrupted, its arrays hold what they held before: as with
-        machine code, nobody ever sees a call that is half done.
+        machine code, nobody ever sees a call that is half done. To keep that takes time, too: large
+        arrays make a loop dear.
         """
-        kept = _contents((arguments, named))
         began_s, used_s = time.perf_counter(), time.thread_time()
+        kept = _contents((arguments, named))
         alarm = ended_after(most_s)
         try:
             with alarm, np.errstate(all="ignore"):

@@ -73,6 +73,16 @@ def test_many_small_calls_become_dear_too(loop, monkeypatch):
     assert 0.002 <= loop.plain_s < 0.1
 
 
+def test_large_arrays_make_a_loop_dear(loop):
+    """What they hold is kept before every call as plain Python; that takes its time, too."""
+    values = np.zeros(10_000_000, np.int64)
+    began_s = time.thread_time()
+    values.copy()
+    copying_s = time.thread_time() - began_s
+    loop(values, 2)
+    assert loop.plain_s >= 0.2 * copying_s
+
+
 def test_a_loop_that_is_interrupted_has_not_begun(loop, monkeypatch):
     monkeypatch.setattr(loops, "READ_S", 60.0)
     values = np.arange(2)
