@@ -10,7 +10,8 @@ empty at first, those in which they are read from it in a new process, numba inc
 functions that were compiled for several types of arguments. By it the prices of machine code are
 set (`gadgetopt/numbers/compiled.py`): loops are compiled here whatever they have to do.
 
-Run `python benchmarks/start.py [--only SYSTEM ...] [--no-loops]`.
+Run `python benchmarks/start.py [--only SYSTEM ...] [--no-loops]`; with `--sizes` it prints instead
+the megabytes of every package of its environment.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from importlib.metadata import distributions
+from pathlib import Path
 from typing import Any
 
 from gadgetopt.numbers import compiled
@@ -127,6 +130,17 @@ def loops(names: Sequence[str], folder: str) -> None:
             print(f"  {count} types of arguments: {name}")
 
 
+def sizes() -> None:
+    """Print the megabytes of the files of every installed package, the largest first."""
+    found = {}
+    for package in distributions():
+        files = (Path(str(package.locate_file(file))) for file in package.files or ())
+        found[package.name.lower()] = sum(f.stat().st_size for f in files if f.is_file()) / 1e6
+    for name, megabytes in sorted(found.items(), key=lambda item: -item[1]):
+        print(f"{name:32} {megabytes:8.1f}")
+    print(f"{'all':32} {sum(found.values()):8.1f}")
+
+
 def told(name: str, environment: Mapping[str, str]) -> Any:
     """Return what a process of its own tells of a system's loops."""
     asked = [sys.executable, __file__, "--loops-of", name]
@@ -139,8 +153,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", nargs="*", default=problem_names())
     parser.add_argument("--no-loops", action="store_true")
+    parser.add_argument("--sizes", action="store_true", help="of the installed packages, only")
     parser.add_argument("--loops-of", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.sizes:
+        sizes()
+        return
     if given.loops_of:
         compiled_here(problem(given.loops_of).name)
         return
