@@ -35,8 +35,8 @@ def replicas_of(form: str, plan: Plan) -> int:
     for n, r in enumerate(plan.replicas):
         if r != first:
             raise InputError(
-                f"{form}: stage {n} has {r} GPUs and stage 0 has {first}, which no public runtime "
-                "runs; solve the instance with options.uniform_replicas true"
+                f"{form}: stage {n} has {r} GPUs and stage 0 has {first}, which no public "
+                "framework runs; solve the instance with options.uniform_replicas true"
             )
     return first
 
@@ -53,15 +53,15 @@ def note_on_replicas(form: str, replicas: int, microbatch: int) -> tuple[str, ..
         return ()
     if not microbatch:
         return (
-            f"each of {replicas} replicas runs its part of every microbatch: the micro-batch size "
-            f"is the instance's over {replicas}, which has to divide it",
+            f"each of {replicas} replicas runs its part of every microbatch: the samples of one "
+            f"are divided by {replicas}, and have to be a multiple",
         )
     if microbatch % replicas:
         raise InputError(
             f"{form}: {replicas} replicas cannot share microbatches of {microbatch} samples; plan "
             f"with microbatches of a multiple of {replicas}, or with one GPU a stage"
         )
-    return (f"micro-batch size {microbatch // replicas}, {replicas} data-parallel replicas",)
+    return (f"{replicas} replicas, each with microbatches of {microbatch // replicas} samples",)
 
 
 def write_ranks(instance: PipelineInstance, plan: Plan) -> str:

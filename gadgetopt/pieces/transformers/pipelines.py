@@ -31,10 +31,13 @@ class PlannerOptions(LayerOptions):
     ----------
     comm_model, duplex : str
         Those of the instance.
+    uniform_replicas : bool
+        Whether all stages have to have equally many GPUs.
     """
 
     comm_model: CommModel = "pair_slice"
     duplex: Duplex = "full"
+    uniform_replicas: bool = False
 
 
 def planning_problem(
@@ -54,7 +57,11 @@ def planning_problem(
             cluster=cluster_of(options, target),
             comm_model=options.comm_model,
             duplex=options.duplex,
-            options=PipelineOptions(memory_bytes=memory, weights_factor=options.state_factor),
+            options=PipelineOptions(
+                memory_bytes=memory,
+                weights_factor=options.state_factor,
+                uniform_replicas=options.uniform_replicas,
+            ),
         )
         return Made(instance, details_of(costs), _warnings(costs, options, target))
 

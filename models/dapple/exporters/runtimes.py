@@ -36,7 +36,7 @@ from ..instance import DappleInstance, DappleSolution
 def torch_csv(
     instance: DappleInstance, solution: DappleSolution, *, microbatch: int = 0
 ) -> Exported:
-    """A schedule that PyTorch's pipeline runtime executes, and the rank file."""
+    """A schedule that PyTorch's pipelines execute, and the rank file."""
     orders = [order or [] for order in block_lists(instance, solution)[::2]]
     return plans.write_torch_csv(instance, solution.plan, orders, microbatch)
 

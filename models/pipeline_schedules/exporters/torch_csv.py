@@ -24,7 +24,7 @@ def kept(
     kept="kept",
 )
 def write(instance: PipelineSchedulesInstance, solution: PipelineSchedulesSolution) -> Exported:
-    """A schedule that PyTorch's pipeline runtime executes.
+    """A schedule that PyTorch's pipelines execute.
 
     Raises
     ------

@@ -33,7 +33,7 @@ from ..instance import SppInstance, SppSolution
     help=HELP,
 )
 def torch_csv(instance: SppInstance, solution: SppSolution, *, microbatch: int = 0) -> Exported:
-    """A schedule that PyTorch's pipeline runtime executes, and the rank file."""
+    """A schedule that PyTorch's pipelines execute, and the rank file."""
     orders = solution.orders[::2]
     return plans.write_torch_csv(instance, solution.plan, orders, microbatch)
 

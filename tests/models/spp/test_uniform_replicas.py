@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import gadgetopt
 from gadgetopt.models.spp.algorithms import plain
 from gadgetopt.models.spp.algorithms.spp import spp
 from gadgetopt.models.spp.evaluate import evaluate
@@ -150,3 +151,15 @@ def test_files_from_before_the_option_say_the_same():
 )
 def test_fingerprints_are_those_from_before_the_option(path, fingerprint):
     assert read_instance(library() / path).fingerprint.startswith(fingerprint)
+
+
+def test_the_option_is_one_of_the_importer_of_configurations(root):
+    config = root / "docs" / "configs" / "gpt2.json"
+    given = {"seq": 1024, "cluster": "dgx-h100"}
+    (free,) = gadgetopt.import_("hf-config", config, "spp", **given)
+    (even,) = gadgetopt.import_("hf-config", config, "spp", uniform_replicas=True, **given)
+    assert even.data == uniform(free.data)
+    assert even.name != free.name
+    best = run(even.data, "exact_spp")
+    assert best.status is Status.OPTIMAL
+    assert best.objective >= run(free.data, "exact_spp").objective

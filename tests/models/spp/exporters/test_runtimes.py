@@ -87,7 +87,7 @@ def test_an_uneven_plan_is_refused_with_what_to_do():
         with pytest.raises(
             InputError,
             match=f"{form}: stage 1 has {r} GPUs and stage 0 has 1, "
-            "which no public runtime runs; solve the instance",
+            "which no public framework runs; solve the instance",
         ):
             EXPORTERS[form].write(instance, uneven)
 
@@ -96,9 +96,9 @@ def test_replicas_share_microbatches_or_the_plan_is_refused():
     instance, solution = random_case(3)
     r = len(solution.stage_devices[0])
     (note,) = runtimes.torch_csv(instance, solution, microbatch=4 * r).notes
-    assert note == f"micro-batch size 4, {r} data-parallel replicas"
+    assert note == f"{r} replicas, each with microbatches of 4 samples"
     (note,) = runtimes.torch_csv(instance, solution).notes
-    assert f"over {r}, which has to divide it" in note
+    assert f"divided by {r}, and have to be a multiple" in note
     with pytest.raises(InputError, match=f"{r} replicas cannot share microbatches of 1 samples"):
         runtimes.megatron(instance, solution, microbatch=1)
 

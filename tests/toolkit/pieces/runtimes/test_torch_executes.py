@@ -68,7 +68,6 @@ def schedules(tmp_path_factory):
     for name, (document, method) in plans.items():
         result = gadgetopt.solve(document, method, time_limit=60)
         gadgetopt.export(document, result, folder / f"{name}.csv", format="torch-csv")
-        (folder / f"{name}.ranks.csv").unlink(missing_ok=True)
         found[name] = result
     assert found["our_v"].status == "optimal"
     assert found["our_v"].objective < found["a_v"].objective
@@ -85,7 +84,7 @@ def test_torch_executes_the_cells_and_trains_as_without_a_pipeline(schedules):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(told) == 4 * len(list(schedules.glob("*.csv"))) == 20
+    assert len(told) == 4 * 5  # ranks and schedules
     for step in told:
         where = f"{step['name']}, rank {step['rank']}"
         assert step["executed"] == step["asked"], where
@@ -110,6 +109,8 @@ def test_torch_lowers_what_we_write_and_accepts_what_we_refuse(schedules):
         return rows, ranks, stages
 
     for path in schedules.glob("*.csv"):
+        if path.name.endswith(".ranks.csv"):
+            continue
         rows, ranks, stages = validated(path.read_text())
         torch_schedules._add_send_recv(rows, lambda s, of=ranks: of[s], stages)
     for name, text in HOLES.items():

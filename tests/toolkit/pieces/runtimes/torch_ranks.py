@@ -27,7 +27,7 @@ WIDTH, SAMPLES = 8, 2
 def main(folder):
     """Run all schedules of a folder."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    ranks = {len(read_schedule(path.read_text()).rows) for path in Path(folder).glob("*.csv")}
+    ranks = {len(read_schedule(path.read_text()).rows) for path in schedules_in(folder)}
     with tempfile.TemporaryDirectory() as meeting:
         for world in sorted(ranks):
             place = f"file://{meeting}/{world}"
@@ -38,7 +38,7 @@ def run(rank, world, folder, place):
     """Be a rank of all schedules with so many."""
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", init_method=place, rank=rank, world_size=world)
-    for path in sorted(Path(folder).glob("*.csv")):
+    for path in schedules_in(folder):
         schedule = read_schedule(path.read_text())
         if len(schedule.rows) == world:
             # A line is one write, so that those of other ranks do not cut it.
@@ -46,6 +46,11 @@ def run(rank, world, folder, place):
                                          **step(rank, path, schedule)}) + "\n")  # fmt: skip
             sys.stdout.flush()
     distributed.destroy_process_group()
+
+
+def schedules_in(folder):
+    """Return the schedules of a folder, without the rank files beside them."""
+    return [path for path in sorted(Path(folder).glob("*.csv")) if ".ranks" not in path.suffixes]
 
 
 def block(stage):
