@@ -71,7 +71,7 @@ def kept(
 
 @exporter(
     suffixes=(".xml",),
-    drops="what is not whole chunks: each tree carries some of `most_chunks` at most",
+    drops="parts of a chunk: each tree carries whole chunks",
     kept="kept",
     help={
         "most_chunks": "most chunks into which a message is cut; the best number is taken",

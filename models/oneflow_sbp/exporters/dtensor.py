@@ -108,8 +108,8 @@ def _uneven(instance: OneFlowSbpInstance, chosen: list[Signature]) -> Iterator[s
     ]
     if uneven:
         yield (
-            f"{len(uneven)} tensors, such as {uneven[0]}, have an axis that does not divide: "
-            "DTensor makes the last slices smaller or empty, the costs here count even ones"
+            f"{uneven[0]} has an axis that does not divide (such tensors: {len(uneven)}): DTensor "
+            "makes the last slices smaller or empty, the costs here count even ones"
         )
 
 

@@ -53,9 +53,9 @@ def check_program(program: Program, executions: int = EXECUTIONS) -> CheckedProg
     steps = max((len(b.steps) for gpu in program.gpus for b in gpu.blocks), default=0)
     ways = [way for way, _ in _ways(program)]
     sentences = [
-        f"{program.collective} of {len(program.gpus)} GPUs in {program.num_chunks} chunks: "
-        f"{program.num_channels} channels, at most {blocks} thread blocks a GPU, at most {steps} "
-        "steps a block"
+        f"{program.collective} of {_counted(len(program.gpus), 'GPU')} in "
+        f"{_counted(program.num_chunks, 'chunk')}: {_counted(program.num_channels, 'channel')}, at "
+        f"most {_counted(blocks, 'thread block')} a GPU, at most {_counted(steps, 'step')} a block"
     ]
     if found:
         sentences += [f"wrong: {fault}" for fault in found]
@@ -67,6 +67,10 @@ def check_program(program: Program, executions: int = EXECUTIONS) -> CheckedProg
             "output is right",
         ]
     return CheckedProgram(found, blocks, steps, sentences)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _first_faults(program: Program, executions: int) -> list[str]:

@@ -97,7 +97,7 @@ def test_uneven_axes_are_named():
     instance = small(operators=[{"name": "x", "kind": "source", "shape": [5, 6], "placement": "g"}])
     notes = write(instance, plan_of(instance, "() -> S0")).notes
     assert notes == (
-        "1 tensors, such as x, have an axis that does not divide: DTensor makes the last slices "
+        "x has an axis that does not divide (such tensors: 1): DTensor makes the last slices "
         "smaller or empty, the costs here count even ones",
     )
     assert write(instance, plan_of(instance, "() -> B")).notes == ()

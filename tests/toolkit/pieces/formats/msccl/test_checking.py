@@ -38,8 +38,8 @@ def test_a_right_program_has_no_fault():
     checked = check_program(two_gpus())
     assert checked.faults == []
     assert checked.sentences[0] == (
-        "allreduce of 2 GPUs in 1 chunks: 1 channels, at most 2 thread blocks a GPU, at most 1 "
-        "steps a block"
+        "allreduce of 2 GPUs in 1 chunk: 1 channel, at most 2 thread blocks a GPU, at most 1 step "
+        "a block"
     )
 
 
@@ -134,6 +134,21 @@ def test_a_chunk_that_nothing_has_written_is_found():
         early
     )
     assert "in place" not in faults(early).replace("out of place", "")
+
+
+def test_a_root_may_add_and_send_at_once_in_one_buffer():
+    """The form of published tree programs: in place, no input buffer, `rrcs` at the root."""
+    program = program_of(
+        [Block(1, 1, 0, (Step("rrcs", OUTPUT, OUTPUT, 1),))],
+        [
+            Block(0, -1, 0, (Step("s", OUTPUT, OUTPUT, 1),)),
+            Block(-1, 0, 0, (Step("r", OUTPUT, OUTPUT, 1),)),
+        ],
+    )
+    gpus = tuple(replace(gpu, input_chunks=0) for gpu in program.gpus)
+    in_place = replace(program, gpus=gpus, out_of_place=False)
+    assert check_program(in_place).faults == []
+    assert "uses a chunk that nothing has written" in faults(replace(in_place, out_of_place=True))
 
 
 def test_queues_have_one_place():
