@@ -32,8 +32,8 @@ def spare_statistics() -> None:
     """Keep Pyomo from importing all of `scipy.stats` as soon as anyone imports a part of scipy.
 
     That is half the time in which a formulation is loaded, and nobody here needs it. Pyomo still
-    imports it where it reads it itself. No use once scipy is there: Pyomo then does so at once.
-    Pyomo itself is not imported for it: most methods do without.
+    imports it where it reads it itself. Pyomo itself is not imported for it: most methods do
+    without.
     """
     if _DEPENDENCIES in sys.modules:
         _forget_statistics(sys.modules[_DEPENDENCIES])
@@ -60,7 +60,13 @@ class _Sparing(MetaPathFinder):
             execute = spec.loader.exec_module
 
             def execute_and_forget(module: ModuleType) -> None:
-                execute(module)
+                # Where it sees scipy, it imports the statistics at once.
+                scipy = sys.modules.pop("scipy", None)
+                try:
+                    execute(module)
+                finally:
+                    if scipy is not None:
+                        sys.modules["scipy"] = scipy
                 _forget_statistics(module)
 
             spec.loader.exec_module = execute_and_forget  # type: ignore[method-assign]

@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import qr
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact_vertex import solve_exactly
@@ -113,6 +112,8 @@ def _independent_rows(form: StandardForm, columns: list[int], free: np.ndarray) 
     """Return as many rows as columns in which these are independent; None if there are none."""
     if len(columns) > min(MOST_COLUMNS, len(free)):
         return None
+    from scipy.linalg import qr  # as in `gadgetopt.numbers.exact_vertex`
+
     entries = form.A[free][:, columns].toarray().T
     _, triangle, order = qr(entries, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(triangle))

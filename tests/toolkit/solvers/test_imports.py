@@ -41,6 +41,31 @@ def test_a_formulation_in_highs_loads_no_statistics(root):
     assert done.stdout == "optimal\n['pyomo.core', 'scipy.sparse']\n", done.stderr
 
 
+def test_scipy_before_pyomo_loads_no_statistics_until_pyomo_asks():
+    done = run(
+        "import sys, scipy.sparse\n"
+        "from gadgetopt.numbers.pyomo_numbers import spare_statistics\n"
+        "spare_statistics()\n"
+        "import gadgetopt.solvers.persistent\n"
+        "print([m for m in ('pyomo.core', 'scipy.stats') if m in sys.modules])\n"
+        "import scipy, pyomo.environ\n"
+        "from pyomo.common import dependencies\n"
+        "print(bool(dependencies.scipy_available), dependencies.scipy.stats.norm.cdf(0))\n"
+        "print(scipy is sys.modules['scipy'], scipy.sparse.eye_array(2).nnz)"
+    )
+    assert done.stdout == "['pyomo.core']\nTrue 0.5\nTrue 2\n", done.stderr
+
+
+def test_a_bound_that_is_exact_without_it_loads_no_linear_algebra(root):
+    done = run(
+        "import sys, gadgetopt\n"
+        f"tiny = gadgetopt.read({str(root / 'instances/quickstart/knapsack.json')!r})\n"
+        "print(gadgetopt.solve(tiny, 'direct@highs').status)\n"
+        "print([m for m in ('scipy.sparse', 'scipy.linalg') if m in sys.modules])"
+    )
+    assert done.stdout == "optimal\n['scipy.sparse']\n", done.stderr
+
+
 def test_missing_scip_names_the_extra():
     # None in sys.modules is how Python itself marks a module that cannot be imported.
     done = run(
