@@ -18,7 +18,7 @@ LIMITS = Limits(time_s=20)
 #: Methods whose plans are written, beside the default one: those that are quick.
 QUICK = {"baseline", "approximation", "heuristic", "online"}
 #: Small instances of a system, and methods of the first: `test_random_plans` has many more plans.
-MOST_INSTANCES, MOST_METHODS = 12, 6
+MOST_INSTANCES, MOST_METHODS = 6, 3
 EXPORTERS = [
     pytest.param(problem, exporter, id=f"{problem.name}-{exporter.format}")
     for problem in problems()
