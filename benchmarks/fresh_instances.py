@@ -194,7 +194,7 @@ def rows(
     for limit_s in limits_s:
         known = done.get((f"{case.system} {case.name}", limit_s))
         if known:
-            last = known
+            last, plain = known, {name: plain[name] for name in plain if name == known.plain}
             continue
         if last and last.default.closed and not last.losses:  # more time changes nothing
             yield replace(last, limit_s=limit_s)
