@@ -13,6 +13,7 @@ from gadgetopt.pieces.pipeline.instance import CommModel
 from gadgetopt.pieces.pipeline.profile_import import ProfileOptions, import_profiles, options_of
 from gadgetopt.pieces.pipeline.profiles import read_partitioning_graph, read_profile
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.transformers.torch_trace import read_trace
 from gadgetopt.system.declaring import importer
 
 from ...instance import DappleInstance
@@ -36,6 +37,10 @@ class DappleProfileOptions(PipedreamOptions):
 
 class DnnPartitioningOptions(PipedreamOptions):
     """Options of `dnn_partitioning`."""
+
+
+class TorchTraceOptions(PipedreamOptions):
+    """Options of `torch_trace`."""
 
 
 _HELP = {
@@ -102,3 +107,23 @@ def dnn_partitioning(
     return import_profiles(
         "dnn-partitioning", files, read_partitioning_graph, DappleInstance, settings
     )
+
+
+@importer(
+    name="torch-trace",
+    summary="Chrome traces of torch.profiler whose layers are marked by record_function",
+    options=TorchTraceOptions,
+    help=_HELP,
+)
+def torch_trace(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
+    """Make an instance of each trace; see `gadgetopt.pieces.transformers.torch_trace`.
+
+    Nothing is random.
+
+    Raises
+    ------
+    InputError
+        If a file or an option cannot be used.
+    """
+    settings = options_of(TorchTraceOptions, options)
+    return import_profiles("torch-trace", files, read_trace, DappleInstance, settings)

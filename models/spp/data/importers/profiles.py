@@ -11,6 +11,7 @@ import numpy as np
 from gadgetopt.pieces.pipeline.profile_import import ProfileOptions, import_profiles, options_of
 from gadgetopt.pieces.pipeline.profiles import read_partitioning_graph, read_profile
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.transformers.torch_trace import read_trace
 from gadgetopt.system.declaring import importer
 
 from ...instance import SppInstance
@@ -22,6 +23,10 @@ class PipedreamProfileOptions(ProfileOptions):
 
 class DnnPartitioningOptions(ProfileOptions):
     """Options of `dnn_partitioning`."""
+
+
+class TorchTraceOptions(ProfileOptions):
+    """Options of `torch_trace`."""
 
 
 _HELP = {
@@ -70,3 +75,18 @@ def dnn_partitioning(
     """
     given = options_of(DnnPartitioningOptions, options)
     return import_profiles("dnn-partitioning", files, read_partitioning_graph, SppInstance, given)
+
+
+@importer(
+    name="torch-trace",
+    summary="Chrome traces of torch.profiler whose layers are marked by record_function",
+    options=TorchTraceOptions,
+    help=_HELP,
+)
+def torch_trace(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
+    """Make an instance of each trace; see `gadgetopt.pieces.transformers.torch_trace`.
+
+    The parameters are those of `pipedream_profile`.
+    """
+    given = options_of(TorchTraceOptions, options)
+    return import_profiles("torch-trace", files, read_trace, SppInstance, given)

@@ -9,6 +9,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.models.spp.data.importers.profiles import (
     dnn_partitioning,
     pipedream_profile,
+    torch_trace,
 )
 
 NODES = [
@@ -66,3 +67,24 @@ def test_a_partitioning_input_becomes_a_chain(tmp_path):
     ((_, instance),) = dnn_partitioning([path], np.random.default_rng(0), microbatches=1).instances
     assert [(x.fwd_time_s, x.bwd_time_s) for x in instance.layers] == [(0.002, 0.002)] * 2
     assert instance.layers[0].act_bytes == 4
+
+
+def test_a_trace_becomes_a_chain(tmp_path):
+    def event(kind, name, begin, **args):
+        return {"ph": "X", "cat": kind, "name": name, "ts": begin, "dur": 20, "args": args}
+
+    linear = {"Input Dims": [[4, 8], [8, 8]], "Input type": ["float", "float"]}
+    events = [
+        event("user_annotation", "layer.0", 0),
+        event("cpu_op", "aten::linear", 0, **{"Sequence number": 1, **linear}),
+        event("user_annotation", "layer.1", 30),
+        event("cpu_op", "aten::linear", 30, **{"Sequence number": 2, **linear}),
+    ]
+    path = tmp_path / "step.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    found = torch_trace([path], np.random.default_rng(0), cluster="2x1", microbatches=2)
+    ((name, instance),) = found.instances
+    assert name == "step_2x1_m2"
+    assert [layer.fwd_time_s for layer in instance.layers] == [1e-5, 1e-5]
+    assert instance.layers[0].act_bytes == 64
+    assert found.report["instances"][0]["times"] == "operators on the CPU"
