@@ -95,7 +95,7 @@ class Preset:
             return None
         found = [r.objective for r in self.results[result.instance].values()]
         values = [float(value) for value in found if value is not None]
-        top = max(values) if self.system.sense == "max" else min(values)
+        top = max(values) if maximises(result, self.system) else min(values)
         return abs(float(result.objective) - top) / abs(top) if top else 0.0
 
     def losses(self) -> Iterator[Loss]:
@@ -147,12 +147,17 @@ def told(result: Result) -> list[str]:
     return [*cells, result.state, f"{result.time_s:.2f}"]
 
 
+def maximises(result: Result, system: Problem) -> bool:
+    """Return True if a run's objective is to be large; the instance may say so."""
+    return (result.sense or system.sense) == "max"
+
+
 def beats(one: Result, other: Result, system: Problem) -> bool:
     """Return True if the first value is better than the second by more than rounding."""
     if one.objective is None or other.objective is None:
         return one.objective is not None
     first, second = float(one.objective), float(other.objective)
-    ahead = first - second if system.sense == "max" else second - first
+    ahead = first - second if maximises(one, system) else second - first
     return ahead > SAME * max(1.0, abs(second))
 
 
@@ -161,7 +166,7 @@ def tighter(one: Result, other: Result, system: Problem) -> bool:
     if one.bound is None or other.bound is None or one.objective is None:
         return one.bound is not None and other.bound is None
     first, second = float(one.bound), float(other.bound)
-    ahead = second - first if system.sense == "max" else first - second
+    ahead = second - first if maximises(one, system) else first - second
     return ahead > TIGHTER * abs(float(one.objective))
 
 

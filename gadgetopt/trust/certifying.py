@@ -310,7 +310,9 @@ def _turns(
     linear = [f for f in problem.formulations if f.model_class in ("LP", "ILP", "MILP")]
     own = [f.name for f in linear if f.name == result.formulation and f.strength != "restriction"]
     others = [f.name for f in linear if f.strength == "exact" and f.name not in own]
-    if result.objective is None:
+    # A relaxation that has a bound has points, though they are no solutions.
+    relaxed = [f.name for f in linear if f.name in own and f.strength == "relaxation"]
+    if result.objective is None and (target is None or not relaxed):
         part = 1.0 if target is None else OF_INFEASIBILITY
         yield from _status_turns(document, result, (*own, *others), part, tell)
     if target is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,13 @@ def preset_of(defaults, *runs):
 )
 def test_a_loss_is_a_better_value_then_a_proof_then_a_bound_then_time(losses, theirs, mine, way):
     assert losses.better(theirs, mine, problem("parallel_machines")) == way
+
+
+def test_whether_an_objective_is_to_be_large_is_the_instances_to_say(losses):
+    more, less = (replace(run(name, x), sense="max") for name, x in (("x", 11), ("d", 10)))
+    assert losses.better(more, less, problem("mip")) == "value"
+    assert losses.better(less, more, problem("mip")) is None
+    assert losses.best([less, more], problem("mip")) is more
 
 
 def test_the_best_run_has_the_best_value_then_a_proof_then_the_least_time(losses):
