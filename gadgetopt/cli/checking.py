@@ -34,10 +34,10 @@ def check(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Check a proof of a bound, in exact arithmetic, or an MSCCL program, by executing it.
+    """Check a proof of a bound, or execute an MSCCL program.
 
-    The exit code is 0 if the proof proves what it claims, 1 if it does not, and 2 if a file cannot
-    be read.
+    The check is in exact arithmetic. The exit code is 0 if the proof proves what it claims, 1 if it
+    does not, and 2 if a file cannot be read.
     """
     if proof.suffix == ".xml":
         return _check_program(proof, as_json)

@@ -71,10 +71,10 @@ def export(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Write a model, a solution for what executes it, a proof, or the checker of proofs.
+    """Write a model, a plan for what executes it, or a proof.
 
-    A process of its own builds a model; it ends within its limits of time and memory. A solution is
-    read back from what was written, and evaluated again.
+    Also the checker of proofs, in one file. A process of its own builds a model; it ends within its
+    limits of time and memory. A solution is read back from what was written, and evaluated again.
     """
     from gadgetopt.reporting.export import FORMATS, model_beside
     from gadgetopt.system.files import read_instance
