@@ -50,8 +50,11 @@ BEYOND = Fraction(1, 10**6)
 #: Tuned: `benchmarks/constants.py`.
 PLAIN, CUTS = 0.15, 0.3
 #: Part of the root's gap that cuts close where the tree without them has to wait.
-#: Tuned: `benchmarks/any_model.py`.
-HELPFUL = 0.15
+#: Tuned: `benchmarks/constants.py`.
+HELPFUL = 0.5
+#: The same where the last rounds gained: they are gone on with first. Tuned:
+#: `benchmarks/proofs.py`.
+PROMISING = 0.25
 #: Part of a step for a tree with cuts that making them may take. Tuned: `benchmarks/constants.py`.
 CUTS_OF_STEP = 0.5
 #: Part of the last tree's time after which it is asked whether it will end; part of it until it is
@@ -209,9 +212,10 @@ class TreeProof:
     def grow_plain(self, most_s: float = math.inf) -> bool:
         """Grow a tree without cuts for at most its part of the work; return True if it is whole.
 
-        Where cuts close part of the root's gap, it waits for the tree with cuts.
+        Where cuts close much of the root's gap, or part of it and gain, it waits for the tree with
+        cuts.
         """
-        if self._cuts_help:
+        if self._cuts_help or (self._cuts_gain and self._closed >= PROMISING):
             return False
         begin, tree = self.work.seconds, self._plain
         goes_on = self._until(begin + min(most_s, self.plain_s))
@@ -229,8 +233,8 @@ class TreeProof:
 
     @property
     def _cuts_help(self) -> bool:
-        """Whether cuts close part of the root's gap."""
-        return self._rounds is not None and self._closed >= HELPFUL
+        """Whether cuts close much of the root's gap."""
+        return self._cut is not None and self._closed >= HELPFUL
 
     @property
     def _closed(self) -> float:
