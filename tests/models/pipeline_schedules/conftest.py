@@ -37,10 +37,10 @@ def zero_bubble_of_two() -> PipelineSchedulesSolution:
     )
 
 
-def solved(instance: PipelineSchedulesInstance, method: str = "close_gap"):
-    """Return the judged result of a method, within a minute."""
+def solved(instance: PipelineSchedulesInstance, method: str = "close_gap", time_s: float = 60):
+    """Return the judged result of a method."""
     document = Document(problem("pipeline_schedules"), "instance", "case", instance)
-    return solve(document, method, Limits(time_s=60))
+    return solve(document, method, Limits(time_s=time_s))
 
 
 def changed(instance: PipelineSchedulesInstance, s: int = 0, **fields) -> PipelineSchedulesInstance:

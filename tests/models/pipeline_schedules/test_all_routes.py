@@ -36,7 +36,7 @@ def test_all_exact_routes_agree_with_brute_force(seed):
     instance = drawn(seed)
     best = optimum(instance)
     for method in ("cp", "close_gap", "disjunctive@highs"):
-        result = solved(instance, method=method)
+        result = solved(instance, method=method, time_s=600)
         expected = Status.INFEASIBLE if best is None else Status.OPTIMAL
         assert result.status is expected, method
         assert result.objective == pytest.approx(best) if best else result.objective is None

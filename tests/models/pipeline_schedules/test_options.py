@@ -61,7 +61,7 @@ def test_all_exact_routes_agree_with_brute_force(kind, seed):
     instance = drawn(kind, seed)
     best = optimum_with_options(instance)
     for method in METHODS:
-        result = solved(instance, method=method)
+        result = solved(instance, method=method, time_s=600)
         expected = Status.INFEASIBLE if best is None else Status.OPTIMAL
         assert result.status is expected, (method, result.reason)
         assert result.objective == pytest.approx(best) if best else result.objective is None
