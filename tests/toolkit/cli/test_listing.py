@@ -48,7 +48,7 @@ def test_the_short_list_names_every_part(system, terminal):
 def test_rooms_come_in_the_order_of_a_reader(columns, terminal):
     terminal(columns)
     titles = [m[1] for m in map(re.compile(r"  ([a-z]+) ").match, listing.short_list(SJF)) if m]
-    assert titles[1:] == [*listing.ROOMS, "generators", "importers", "pictures"]
+    assert titles[1:] == [*listing.ROOMS, "generators", "importers", "exporters", "pictures"]
     sections = [m[1] for m in map(re.compile(r"  ([a-z]+)$").match, listing.long_list(SJF)) if m]
     assert sections == [*titles[1:], "features"]
 
