@@ -4,7 +4,7 @@ Each room declares its own parts. The paper and its source:
 
 - `instance`, `evaluate`, `features`; `events`: what waits for what; `simulator`: actors that fire
 - `formulations`: models of the throughput, in one over the period; constraint program
-- `baselines`: the slots of the published runtime, and what they are compared with
+- `baselines`: the slots of OneFlow's plans, and what they are compared with
 - `guarantees`: where two slots suffice; `statements`: claims that were checked
 
 Ours:
@@ -35,7 +35,7 @@ PROBLEM = Problem(
     default_methods=(
         "one",
         "two",
-        "runtime",
+        "published",
         "improver",
         "critical_cycle",
         "bounds",

@@ -83,8 +83,8 @@ class Register(Data):
         :math:`k + \delta_e` of a consumer reads item k.
     least, most : int
         Bounds on the number of slots, :math:`R_e`.
-    runtime_slots : int
-        What the published runtime gives this register.
+    published_slots : int
+        What OneFlow's plan gives this register.
     """
 
     producer: NonNegativeInt
@@ -94,7 +94,7 @@ class Register(Data):
     initial: Annotated[int, Field(ge=0, le=MOST_SLOTS)] = 0
     least: Slots = 1
     most: Slots = 64
-    runtime_slots: Slots = 1
+    published_slots: Slots = 1
 
     @property
     def fewest(self) -> int:

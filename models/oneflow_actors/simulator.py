@@ -1,4 +1,4 @@
-"""Actors that fire one after another, as the runtime lets them: by a rule, until states repeat.
+"""Actors that fire one after another, as OneFlow lets them: by a rule, until states repeat.
 
 An actor can fire when an item is there in each register that it reads and a slot is free in each
 that it writes. A stream that is free fires, of its actors that can, the one that its rule names.

@@ -2,7 +2,7 @@
 
 OneFlow's plan gives every register its least number, which is 1 but for a few kinds of operators;
 streams serve what comes first. `pipeline_buffer_pass` gives what a stage's forward keeps for its
-backward 2 S slots in a pipeline of S stages: `runtime_slots` of an instance says so.
+backward 2 S slots in a pipeline of S stages: `published_slots` of an instance says so.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def two(instance: OneflowActorsInstance, *, dispatch: Rule = "fcfs") -> MethodOu
 
 
 @method(kind="baseline", reference="OneFlow's source: pipeline_buffer_pass")
-def runtime(instance: OneflowActorsInstance, *, dispatch: Rule = "fcfs") -> MethodOutcome:
-    """The slots that the published runtime gives each register.
+def published(instance: OneflowActorsInstance, *, dispatch: Rule = "fcfs") -> MethodOutcome:
+    """The slots that OneFlow's plan gives each register.
 
     Raises
     ------
     ModelRefused
         If memories do not hold the slots.
     """
-    slots = [max(r.fewest, r.runtime_slots) for r in instance.registers]
+    slots = [max(r.fewest, r.published_slots) for r in instance.registers]
     return outcome_of(instance, slots, dispatch)
 
 

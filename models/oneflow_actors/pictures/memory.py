@@ -12,7 +12,7 @@ from gadgetopt.reporting.figures import BLUE, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.declaring import picture
 from gadgetopt.system.result import Limits
 
-from ..baselines.fixed import one, runtime, two
+from ..baselines.fixed import one, published, two
 from ..baselines.improver import improver
 from ..evaluate import evaluate
 from ..instance import OneflowActorsInstance, OneflowActorsSolution, Zone
@@ -97,7 +97,7 @@ def evaluate_bound(
 def _marks(instance: OneflowActorsInstance) -> dict[str, tuple[float, float]]:
     """Return memory and throughput of the published slots that are possible, by their names."""
     found: dict[tuple[float, float], list[str]] = {}
-    for method in (one, two, runtime, improver):
+    for method in (one, two, published, improver):
         try:
             solution = method(instance).solution
         except ModelRefused:

@@ -18,7 +18,7 @@ def _period_s(document: Document, *slots: int, dispatch: Literal["fcfs", "deep"]
 
 
 @statement(
-    source="the runtime's rule, first come first served",
+    source="OneFlow's rule, first come first served",
     statement="one slot more never lowers the throughput",
     grade="refuted",
     repair="true if the order on every stream is fixed: the slot only makes waits shorter",

@@ -51,7 +51,7 @@ def paper(
     num_microbatches: int = 0,
     window: int = 0,
 ) -> OneflowActorsInstance:
-    """A pipeline to which the runtime gives 2 S slots a stage (reconstructed). Nothing is drawn.
+    """A pipeline to which OneFlow gives 2 S slots a stage (reconstructed). Nothing is drawn.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ def pipeline(
         actors.append(Actor(duration_s=Fraction(seconds), stream=stream, name=name))
         return len(actors) - 1
 
-    def connect(p: int, c: int, size: int, device: int, runtime: int = 1) -> None:
+    def connect(p: int, c: int, size: int, device: int, published: int = 1) -> None:
         registers.append(
             Register(
                 producer=p,
                 consumers=(c,),
                 slot_bytes=Fraction(size),
                 zone=f"device {device}",
-                runtime_slots=runtime,
+                published_slots=published,
             )
         )
 

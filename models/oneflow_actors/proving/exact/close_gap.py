@@ -87,7 +87,7 @@ class ThroughputSearch(Search[OneflowActorsSolution]):
         fewest = tuple(register.fewest for register in registers)
         yield fewest
         yield tuple(improved_slots(self.instance))
-        yield tuple(max(r.fewest, min(r.most, r.runtime_slots)) for r in registers)
+        yield tuple(max(r.fewest, min(r.most, r.published_slots)) for r in registers)
         yield tuple(max(r.fewest, min(2, r.most)) for r in registers)
         if self._possible(fewest):
             steady = self.instance.model_copy(update={"num_microbatches": None, "window": None})
