@@ -96,10 +96,10 @@ class Pressed:
 
         return called
 
-    def run(self, solve, stop):
+    def run(self, solve, stop, *patience):
         self.calls += 1
         if self.calls != self.nth:
-            return run_interruptibly(solve, stop)
+            return run_interruptibly(solve, stop, *patience)
         asked = threading.Event()
 
         def press_and_solve():
@@ -111,7 +111,7 @@ class Pressed:
             asked.set()
             stop()
 
-        return run_interruptibly(press_and_solve, ask)
+        return run_interruptibly(press_and_solve, ask, *patience)
 
 
 @pytest.mark.parametrize(

@@ -27,19 +27,24 @@ _GIGA = 10**9
 #: Options that are in every name.
 _IN_NAME = {"cluster", "device", "machines", "seq", "devices"}
 
-HELP = {
+#: Options of every importer of a configuration, in words.
+MODEL_HELP = {
     "seq": "tokens of a sequence; 0: the positions that gpt2, bert and vit have",
     "cluster": "dgx-a100, dgx-h100, dgx-b200, mi300x-8, or one of your file; else by device",
     "device": "a100, h100, h200, b200, mi300x, or one of your file; else the cluster's",
     "machines": "number of boxes",
     "gpus_per_machine": "0: as the box has",
     "devices": "a TOML file with devices and boxes of your own",
-    "microbatch": "sequences of a microbatch",
-    "microbatches": "of an iteration, of one replica of the pipeline",
     "mfu": "share of the peak that products reach; 0.5 is a guess",
     "weights_factor": "training state by 16-bit parameters; 0: Adam's, from the next two",
     "gradient_bytes": "2 or 4",
     "optimizer_shards": "devices over which a distributed optimiser divides its state",
+}
+#: Those of pipelines.
+HELP = {
+    **MODEL_HELP,
+    "microbatch": "sequences of a microbatch",
+    "microbatches": "of an iteration, of one replica of the pipeline",
     "tensor_parallel": "GPUs of one device of the instance; divides those of a machine",
     "expert_parallel": "GPUs over which experts are divided",
     "recompute": "none, selective (attention) or full",

@@ -74,7 +74,9 @@ def local_search(
 
 
 def note_incumbent(trace: Trace, occupancy: Occupancy) -> None:
-    """Note the mean completion time of a placement of all jobs."""
+    """Note the mean completion time of a placement of all jobs; nothing if there are none."""
+    if not len(occupancy.kind):
+        return
     trace.note(occupancy.total() / len(occupancy.kind), None)
 
 

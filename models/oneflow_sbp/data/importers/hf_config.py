@@ -19,7 +19,7 @@ from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.profile_import import options_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.transformers.architecture import Transformer
-from gadgetopt.pieces.transformers.importing import HELP, Made, import_configs
+from gadgetopt.pieces.transformers.importing import MODEL_HELP, Made, import_configs
 from gadgetopt.pieces.transformers.options import ModelOptions, Target
 from gadgetopt.system.declaring import importer
 
@@ -54,10 +54,11 @@ class HfConfigOptions(ModelOptions):
     summary="config.json of a transformer: the graph of its training on boxes of accelerators",
     options=HfConfigOptions,
     help={
-        **HELP,
+        **MODEL_HELP,
         "batch": "sequences of a step; 0: one for every device",
         "blocks": "of the model, as blocks are alike; 0: all",
         "levels": "one or two (boxes and their devices); auto: two where there are several boxes",
+        "limit_memory": "false: memory limits nothing",
     },
 )
 def hf_config(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:

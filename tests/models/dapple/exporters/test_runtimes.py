@@ -48,7 +48,12 @@ def test_a_hundred_random_plans_are_read_with_their_objectives(exporter):
         instance, solution = random_case(seed)
         judged = written(PROBLEM, exporter, instance, solution, exporter.parameters)
         again = exporter.read_back(instance, judged.exported)
-        assert again.plan == solution.plan
+        if exporter.format == "chakra":  # GPUs of a stage come as a set
+            assert again.plan.stage_layers == solution.plan.stage_layers
+            groups = zip(again.plan.stage_devices, solution.plan.stage_devices, strict=True)
+            assert all(sorted(a) == sorted(b) for a, b in groups)
+        else:
+            assert again.plan == solution.plan
         assert PROBLEM.evaluate(instance, again).objective == judged.kept
         if exporter.format == "torch-csv" and solution.warmup is not None:
             assert judged.kept == judged.objective  # links serve what comes first, as there
