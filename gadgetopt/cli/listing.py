@@ -25,6 +25,9 @@ ELSEWHERE = "methods"
 #: Rooms of which the short list says every method in a line of its own.
 _IN_FULL = ("algorithms", "baselines", ELSEWHERE)
 
+#: Lines of a citation in the short list. By definition.
+MOST_CITED = 2
+
 #: The other parts of a system, in the order of the list.
 _DATA = ("generators", "importers", "exporters", "trainers", "pictures")
 
@@ -69,7 +72,10 @@ def short_list(p: Problem) -> Iterator[str]:
     """
     columns = _terminal_columns()
     yield _cut(f"{p.name}: {p.title}", columns)
-    yield from _filled(_citation(p), "  ", columns)
+    cited = _filled(_citation(p), "  ", columns)
+    if len(cited) > MOST_CITED:  # the long list has the DOI
+        cited = _filled(_citation(p, ids=False), "  ", columns)
+    yield from cited
     yield f"  {p.verb} {quantity(p.objective)}"
     groups = list(_groups(p))
     left = max((len(name) for name, _, _ in groups), default=0)
@@ -290,10 +296,10 @@ def described(p: Problem) -> dict[str, Any]:
     }
 
 
-def _citation(p: Problem) -> str:
+def _citation(p: Problem, *, ids: bool = True) -> str:
     c = p.citation
-    ids = (c.doi and f"doi {c.doi}", c.arxiv and f"arXiv {c.arxiv}")
-    where = ", ".join(x for x in (c.venue, str(c.year), *ids) if x)
+    found = (c.doi and f"doi {c.doi}", c.arxiv and f"arXiv {c.arxiv}") if ids else ()
+    where = ", ".join(x for x in (c.venue, str(c.year), *found) if x)
     return f"{c.authors}, {c.title}, {where}"
 
 
