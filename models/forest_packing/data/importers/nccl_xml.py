@@ -1,8 +1,8 @@
 """Topologies as NCCL dumps them (NCCL_TOPO_DUMP_FILE): hosts, their PCIe trees, NVLinks and nets.
 
-A `pci` element has the speed of its link upwards; they nest below a `cpu`. `gpu`, with its
-`nvlink`s, and `nic`, with its `net`s, stand at the leaves. A dump of several hosts tells them by
-`host_hash` of their `cpu`s.
+A `pci` element has the speed of its link upwards; they nest below a `cpu`. A `gpu` with its
+`nvlink` elements and a `nic` with its `net` elements stand at the leaves. A dump of several hosts
+tells them by the `host_hash` of each `cpu`.
 """
 
 from __future__ import annotations
