@@ -1,15 +1,22 @@
-"""What an importer keeps that makes an instance of each file: instances, rejected rows, sources."""
+"""What importers of files share: instances, rejected rows and sources; plans of another system."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from gadgetopt.errors import InputError
 from gadgetopt.pieces.rejections import Rejection, by_reason
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
+from gadgetopt.system.files import Document, read_instance, read_solution
+
+Options = TypeVar("Options", bound=BaseModel)
 
 
 @dataclass
@@ -56,3 +63,68 @@ class FileImports:
         """Return the outcome of the importer."""
         origin = {"format": self.format, "files": self._sources, "options": dict(self.options)}
         return ImportOutcome(self._instances, {"instances": self._details}, origin)
+
+
+def options_of(model: type[Options], importer: str, given: Mapping[str, Any]) -> Options:
+    """Return an importer's options.
+
+    Raises
+    ------
+    InputError
+        If one is wrong or unknown.
+    """
+    try:
+        return model(**given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"][:1]))
+        raise InputError(
+            f"options of {importer}: {place}: {first['input']!r}: {first['msg']}"
+        ) from error
+
+
+def import_plans(
+    importer: str,
+    files: Sequence[Path],
+    options: BaseModel,
+    systems: Sequence[str],
+    units: Mapping[str, str],
+    make: Callable[[Document, Any, Path], tuple[str, Instance, dict[str, Any]]],
+) -> ImportOutcome:
+    """Make an instance of each pair of files, an instance of another system and its solution.
+
+    Parameters
+    ----------
+    systems : sequence of str
+        Those that the instances may be of.
+    make : callable
+        Returns name, instance and details, of an instance, a solution and the solution's file.
+
+    Raises
+    ------
+    InputError
+        If files are not pairs, cannot be read, or are of another system.
+    """
+    if not files or len(files) % 2:
+        raise InputError(f"files: {len(files)}, expected pairs of an instance and its solution")
+    paths = list(map(Path, files))
+    instances: list[tuple[str, Instance]] = []
+    details = []
+    for first, second in zip(paths[::2], paths[1::2], strict=True):
+        source = read_instance(first)
+        if source.problem.name not in systems:
+            expected = " or ".join(systems)
+            raise InputError(f"{first}: is of {source.problem.name}, expected {expected}")
+        name, instance, told = make(source, read_solution(second, source).data, second)
+        instances.append((name, instance))
+        details.append({"name": name, **told})
+    origins = [
+        {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in paths
+    ]
+    origin = {
+        "format": importer,
+        "files": origins,
+        "options": options.model_dump(mode="json"),
+    }
+    return ImportOutcome(instances, {"units": dict(units), "instances": details}, origin)

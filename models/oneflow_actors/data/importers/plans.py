@@ -7,20 +7,20 @@ placement, and an updated variable is there for the next microbatch.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.file_imports import import_plans, options_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
-from gadgetopt.system.files import read_instance, read_solution
+from gadgetopt.system.files import Document
 
 from ...instance import Actor, OneflowActorsInstance, Register, Zone
 
@@ -70,42 +70,20 @@ def sbp_plan(files: Sequence[Path], rng: np.random.Generator, **options: Any) ->
     InputError
         If files are not pairs, cannot be read, are of another system, or an option is wrong.
     """
-    try:
-        given = SbpOptions(**options)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"][:1]))
-        raise InputError(
-            f"options of sbp-plan: {place}: {first['input']!r}: {first['msg']}"
-        ) from error
-    if not files or len(files) % 2:
-        raise InputError(f"files: {len(files)}, expected pairs of an instance and its solution")
-    paths = list(map(Path, files))
-    instances, details, origins = [], [], []
-    for first_path, second_path in zip(paths[::2], paths[1::2], strict=True):
-        source = read_instance(first_path)
-        if source.problem.name != "oneflow_sbp":
-            raise InputError(f"{first_path}: is of {source.problem.name}, expected oneflow_sbp")
-        plan = read_solution(second_path, source).data
+    given = options_of(SbpOptions, "sbp-plan", options)
+
+    def make(
+        source: Document, plan: Any, path: Path
+    ) -> tuple[str, OneflowActorsInstance, dict[str, Any]]:
         judged = source.problem.evaluate(source.data, plan)
         if not judged.feasible:
-            raise InputError(f"{second_path}: {judged.violations[0]}, expected a feasible plan")
-        name = f"{source.name}_actors"
+            raise InputError(f"{path}: {judged.violations[0]}, expected a feasible plan")
         instance = instance_of(source.data, plan.signature, given)
-        instances.append((name, instance))
         conversions = len(instance.actors) - len(source.data.operators)
-        details.append({"name": name, "conversions": conversions})
-        origins += [
-            {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-            for path in (first_path, second_path)
-        ]
-    report = {"units": {"slot_bytes": "bytes on the fullest device"}, "instances": details}
-    origin = {
-        "format": "sbp-plan",
-        "files": origins,
-        "options": given.model_dump(mode="json"),
-    }
-    return ImportOutcome(list(instances), report, origin)
+        return f"{source.name}_actors", instance, {"conversions": conversions}
+
+    units = {"slot_bytes": "bytes on the fullest device"}
+    return import_plans("sbp-plan", files, given, ["oneflow_sbp"], units, make)
 
 
 def instance_of(plan: Any, signature: Sequence[int], options: SbpOptions) -> OneflowActorsInstance:

@@ -6,21 +6,20 @@ layers of a transformer take as long for either. Transfers take the longer of th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.file_imports import import_plans, options_of
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
-from gadgetopt.system.files import read_instance, read_solution
+from gadgetopt.system.files import Document
 
 from ...instance import PipelineSchedulesInstance, Route, Stage
 
@@ -69,42 +68,18 @@ def pipeline_plan(files: Sequence[Path], rng: np.random.Generator, **options: An
     InputError
         If files are not pairs, cannot be read, are of another system, or an option is wrong.
     """
-    try:
-        given = PlanOptions(**options)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"][:1]))
-        raise InputError(
-            f"options of pipeline-plan: {place}: {first['input']!r}: {first['msg']}"
-        ) from error
-    if not files or len(files) % 2:
-        raise InputError(f"files: {len(files)}, expected pairs of an instance and its solution")
-    paths = list(map(Path, files))
-    instances, details, origins = [], [], []
-    for first_path, second_path in zip(paths[::2], paths[1::2], strict=True):
-        source = read_instance(first_path)
-        if source.problem.name not in ("spp", "dapple"):
-            raise InputError(f"{first_path}: is of {source.problem.name}, expected spp or dapple")
-        plan = read_solution(second_path, source).data.plan
-        shop = shop_of(source.data, plan)
-        name = f"{source.name}_plan"
-        instances.append((name, instance_of(shop, given)))
+    given = options_of(PlanOptions, "pipeline-plan", options)
+
+    def make(
+        source: Document, solution: Any, _: Path
+    ) -> tuple[str, PipelineSchedulesInstance, dict[str, Any]]:
+        shop = shop_of(source.data, solution.plan)
         unequal = sum(f != b for f, b in zip(shop.fwd[1::2], shop.bwd[1::2], strict=True))
-        details.append({"name": name, "stages": shop.num_stages, "transfers_unequal": unequal})
-        origins += [
-            {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-            for path in (first_path, second_path)
-        ]
-    report = {
-        "units": {"act_bytes": "microbatches in flight on a stage"},
-        "instances": details,
-    }
-    origin = {
-        "format": "pipeline-plan",
-        "files": origins,
-        "options": given.model_dump(mode="json"),
-    }
-    return ImportOutcome(list(instances), report, origin)
+        told = {"stages": shop.num_stages, "transfers_unequal": unequal}
+        return f"{source.name}_plan", instance_of(shop, given), told
+
+    units = {"act_bytes": "microbatches in flight on a stage"}
+    return import_plans("pipeline-plan", files, given, ["spp", "dapple"], units, make)
 
 
 def instance_of(shop: Shop, options: PlanOptions) -> PipelineSchedulesInstance:
