@@ -54,6 +54,7 @@ _PAI_JOBS = (
 _PAI_TASKS = (
     Column("job_name", "job", "text"),
     Column("inst_num", "number", "any text"),
+    Column("start_time", "start", "any text"),
     Column("plan_gpu", "percent", "any text"),
 )
 _PAI_GROUPS = (Column("inst_id", "instance", "text"), Column("group", "group", "text"))
@@ -92,7 +93,8 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     """Read the folder of Alibaba's PAI trace of 2020: its job, task and group tables.
 
     A job has as many GPUs as its tasks have instances, times the whole GPUs of each; `group` is its
-    recurrence key. Jobs whose tasks all share GPUs are left out.
+    recurrence key. Jobs whose tasks all share GPUs are left out. A job is submitted at the start
+    that the job table has, and waits until its first task starts: it runs from then to its end.
 
     Raises
     ------
@@ -108,11 +110,14 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     whole = _numbers(tasks.percent) / 100
     tasks["gpus"] = _numbers(tasks.number) * whole.where(whole >= 1, 1.0).where(whole > 0, 0.0)
     tasks["shared"] = ~(whole >= 1)
-    of_job = tasks.groupby("job").agg(gpus=("gpus", "sum"), shared=("shared", "all"))
+    tasks["start"] = _numbers(tasks.start)
+    of_job = tasks.groupby("job").agg(
+        gpus=("gpus", "sum"), shared=("shared", "all"), start=("start", "min")
+    )
     rows = jobs.rows
     of_job.loc[of_job.shared & (of_job.gpus > 0), "gpus"] = _SHARE
     rows["gpus_stated"] = rows.job.map(of_job.gpus).where(rows.job.isin(of_job.index), 0.0)
-    rows["duration_s"] = _numbers(rows.end) - rows.submit_s
+    rows["duration_s"] = _numbers(rows.end) - rows.job.map(of_job.start)
     rows["group"] = rows.instance.map(
         groups.drop_duplicates("instance").set_index("instance").group
     )

@@ -26,20 +26,23 @@ p4,8000,1000,1,500,,BE,Running,60,,70
 p5,8000,1000,4,1000,,BE,Succeeded,70,100,
 """
 
-#: Job j1 has a ps without a GPU and two workers of one GPU each; j2 shares GPUs; j3 has two tasks.
+#: Job j1 has a ps without a GPU and two workers of one GPU each; j2 shares GPUs; j3 has two tasks
+#: and waits for 300 s; of the tasks of j6 no start is known.
 PAI = {
     "pai_job_table.csv": """j1,i1,u1,Terminated,1000.0,1600.0
 j2,i2,u1,Terminated,1100.0,1700.0
 j3,i3,u2,Terminated,900.0,4500.0
 j4,i4,u2,Failed,950.0,1000.0
 j5,i5,u2,Waiting,,
+j6,i6,u2,Terminated,960.0,1000.0
 """,
     "pai_task_table.csv": """j1,ps,1,Terminated,1000.0,1600.0,600,10,,
 j1,worker,2,Terminated,1000.0,1600.0,600,29,100,P100
 j2,tensorflow,4,Terminated,1100.0,1700.0,600,29,25,T4
-j3,worker,3,Terminated,900.0,4500.0,600,29,200,V100
-j3,chief,1,Terminated,900.0,4500.0,600,29,200,V100
+j3,worker,3,Terminated,1500.0,4500.0,600,29,200,V100
+j3,chief,1,Terminated,1200.0,4500.0,600,29,200,V100
 j4,worker,1,Failed,950.0,1000.0,600,29,100,T4
+j6,worker,1,Terminated,,,600,29,100,T4
 """,
     "pai_group_tag_table.csv": """i1,u1,,g_one,
 i2,u1,T4,g_two,bert
@@ -94,15 +97,19 @@ f,1,all,Succeeded,5,100,10
     assert trace.rejected[["line", "value"]].values.tolist() == [[7, "all"]]
 
 
-def test_alibaba_2020(tmp_path):
+def test_alibaba_2020_runs_from_the_start_of_the_first_task(tmp_path):
     for name, text in PAI.items():
         written(tmp_path / name, text)
     trace = read_alibaba_2020(tmp_path)
     assert trace.jobs[["submit_s", "gpus", "duration_s", "group", "user"]].values.tolist() == [
-        [900.0, 8, 3600.0, "g_one", "u2"],
+        [900.0, 8, 3300.0, "g_one", "u2"],
         [1000.0, 2, 600.0, "g_one", "u1"],
     ]
-    assert trace.left_out == {"status not Terminated": 1, "not on whole GPUs": 1}
+    assert trace.left_out == {
+        "status not Terminated": 1,
+        "not on whole GPUs": 1,
+        "no duration": 1,
+    }
     assert trace.rejected.line.tolist() == [5]
 
 
