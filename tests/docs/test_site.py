@@ -63,6 +63,7 @@ def browser(tmp_path_factory):
     made = webdriver.Chrome(
         options=options, service=webdriver.chrome.service.Service(executable_path=driver)
     )
+    made.set_script_timeout(300)  # a page that starts Python answers nothing meanwhile
     yield made
     made.quit()
 
@@ -73,6 +74,14 @@ def show(browser, path, width=1400, query=""):
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
     )
     browser.get(path.as_uri() + query)
+
+
+def until(ask, seconds=30):
+    """Ask until the answer is true, or the seconds are over, and return the last answer."""
+    end = time.monotonic() + seconds
+    while not (answer := ask()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return answer
 
 
 def requests(browser):
@@ -126,11 +135,11 @@ def test_a_number_leads_from_paper_to_code_and_back(browser):
     )
     assert "TI-7: capacity" in line
     assert browser.execute_script(click, f"{to_code} a.eq") == "#eq-TI-7"
-    seen = browser.execute_script(
+    seen = (
         "const b = document.querySelector('#eq-TI-7').getBoundingClientRect();"
         "return b.top >= 0 && b.bottom <= innerHeight && b.width > 0"
     )
-    assert seen
+    assert until(lambda: browser.execute_script(seen))  # the page scrolls smoothly
 
 
 def test_paper_and_code_stand_side_by_side_where_there_is_room(browser):
@@ -150,14 +159,11 @@ def test_paper_and_code_stand_side_by_side_where_there_is_room(browser):
 
 def test_the_search_works_from_a_folder(browser):
     show(browser, SITE / "search.html", query="?q=voucher")
-    end = time.monotonic() + 60  # results come one by one
-    found = []
-    while time.monotonic() < end and not any("concepts.html" in link for link in found):
-        found = browser.execute_script(
-            "return [...document.querySelectorAll('#search-results li a')].map((a) => a.href)"
-        )
-        time.sleep(0.1)
-    assert any("concepts.html" in link for link in found), found
+    found = (
+        "return [...document.querySelectorAll('#search-results li a')].map((a) => a.href)"
+        ".filter((link) => link.includes('concepts.html'))"
+    )
+    assert until(lambda: browser.execute_script(found), 60)  # results come one by one
     assert requests(browser) == []
     assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
 
@@ -170,10 +176,10 @@ def test_a_proof_is_checked_in_the_browser(browser):
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     assert wide <= 390, f"{wide} pixels"
     browser.execute_script("document.querySelector('#example').click()")
-    end, said = time.monotonic() + 300, ""
-    while "exit code" not in said and "could not" not in said and time.monotonic() < end:
-        said = browser.execute_script("return document.querySelector('#verdict').textContent")
-        time.sleep(0.2)
+    verdict = "return document.querySelector('#verdict').textContent"
+    ended = f"{verdict}.match(/exit code|could not/)"
+    assert until(lambda: browser.execute_script(ended), 300)
+    said = browser.execute_script(verdict)
     assert "proved: no feasible point has an objective above 9" in said
     assert said.endswith("exit code 0")
     assert requests(browser) == []
@@ -191,11 +197,7 @@ def test_a_report_is_opened_beside_the_checker(browser, tiny, tmp_path):
     browser.execute_script("arguments[0].scrollIntoView()", frame)
     browser.switch_to.frame(frame)
     try:
-        end, drawn = time.monotonic() + 60, []
-        while not drawn and time.monotonic() < end:
-            drawn = browser.find_elements("css selector", ".js-plotly-plot")
-            time.sleep(0.2)
-        assert drawn
+        assert until(lambda: browser.find_elements("css selector", ".js-plotly-plot"), 60)
         assert len(browser.find_elements("css selector", "#table tbody tr")) == 2
         wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
