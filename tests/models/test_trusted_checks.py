@@ -80,7 +80,7 @@ TABLES = {
     "a_srpt": {"blocks", "gpu_ticks_used"},
     "adsp_rates": {"least_terms", "suffix_sums", "whole_window", "window_starts"},
     "adversarial_online_sequence": {"automaton_of"},
-    "bgl_cache": {"is_plain", "miss_cost"},
+    "bgl_cache": {"is_plain", "is_plain_but_for_host", "miss_cost"},
     "bgl_partition": {"doubled_slack", "kept_by_pairs", "pair", "weights_in_units", "weights_of"},
     "gadget": {"epochs_of", "only_slot", "tightened"},
     "knapsack": {"options"},

@@ -19,6 +19,20 @@ request are loaded once.
 For fixed a the rest is an interval matrix, so only a is binary; with sizes :math:`\kappa` is, too.
 With batches of one request (J3) is :math:`n_{vp} = \sum_{t \ni v} a_{tp}`. (J8) holds where an
 order and its reverse have the same batches; (J7) is implied and makes the relaxation stronger.
+
+With a host :math:`\kappa, h` are of the device and binary, :math:`\kappa', h'` of the host likewise
+(reconstructed). What is on the host was needed or on either cache, a node is on one of them, and
+what a batch finds on the host costs c' instead of c:
+
+.. math::
+    \min\ & \sum_{v,p} w_v \big(c (n_{vp} - h_{vp}) - (c - c') h'_{vp}\big)             \tag{J1'} \\
+    & \kappa'_{vp} \le n_{vp} + \kappa_{v,p-1} + \kappa'_{v,p-1}, \quad
+      \kappa_{vp} + \kappa'_{vp} \le 1                                                 \tag{J4'} \\
+    & h'_{v,p+1} \le \kappa'_{vp}, \quad h_{v,p+1} + h'_{v,p+1} \le n_{v,p+1}          \tag{J5'} \\
+    & \sum_v z_v \kappa'_{vp} \le K'                                                   \tag{J6'} \\
+    & \sum_p (h_{vp} + h'_{vp}) \le \sum_p n_{vp} - 1                                  \tag{J7'}
+
+(J8) is left out: that reversed orders cost as much with a host was never seen to fail, nor proved.
 """
 
 from __future__ import annotations
@@ -32,13 +46,13 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import formulation
 
 from ..instance import CacheInstance, CacheSolution
-from ..subproblems.intervals import intervals_of, solution_of
+from ..subproblems.intervals import intervals_of, solution_of, solution_of_contents
 from ..subproblems.sweep import keep_earliest_ends
 from .retention import check_size, held_at_most
 
 
 def check_free(instance: CacheInstance) -> None:
-    """Refuse an instance whose order is given, or with a second cache.
+    """Refuse an instance whose order is given, or a model that would be too large.
 
     Raises
     ------
@@ -46,15 +60,14 @@ def check_free(instance: CacheInstance) -> None:
     """
     if instance.order == "given":
         raise ModelRefused("order: the instance fixes it; take a formulation of the retention")
-    if instance.host_capacity:
-        raise ModelRefused("host_capacity: the joint model has one cache")
     check_size(instance, num_entries(instance))
 
 
 def num_entries(instance: CacheInstance) -> int:
     """Return about how many entries the model has."""
     repeated = sum(times for times in instance.frequency.values() if times > 1)
-    return instance.num_batches * (len(instance.requests) + repeated)
+    caches = 2 if instance.host_capacity else 1
+    return instance.num_batches * (len(instance.requests) + caches * repeated)
 
 
 def batch_sizes(instance: CacheInstance) -> list[int]:
@@ -73,9 +86,9 @@ def repeated_nodes(instance: CacheInstance) -> dict[int, list[int]]:
 
 
 def is_reversible(instance: CacheInstance) -> bool:
-    """Return True if an order and its reverse have the same batches."""
+    """Return True if an order and its reverse have the same batches, and one cache."""
     n = len(instance.requests)
-    return n > 1 and n % instance.batch_size == 0
+    return n > 1 and n % instance.batch_size == 0 and instance.host_capacity == 0
 
 
 @formulation(model_class="MILP", equations="(6), (J1)-(J9)")
@@ -88,6 +101,7 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
     once = sum(instance.miss_cost(v) for v in instance.frequency if v not in requests_of)
     last = len(sizes) - 1
     space, _ = held_at_most(instance)
+    hosted = instance.host_capacity > 0
 
     m = pyo.ConcreteModel("joint")
     m.T = pyo.RangeSet(0, len(instance.requests) - 1)
@@ -95,7 +109,7 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
     m.V = pyo.Set(initialize=sorted(requests_of))
     m.inner = pyo.RangeSet(0, last - 1)
     m.a = pyo.Var(m.T, m.P, domain=pyo.Binary, doc="(J9): request t is in batch p")
-    kept = pyo.UnitInterval if instance.unit_sizes else pyo.Binary
+    kept = pyo.UnitInterval if instance.unit_sizes and not hosted else pyo.Binary
     m.kappa = pyo.Var(m.V, m.inner, domain=kept, doc="(J9): node v stays between p and p + 1")
     m.h = pyo.Var(m.V, m.inner, domain=pyo.UnitInterval, doc="(J9): batch p + 1 finds node v")
 
@@ -145,11 +159,14 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
         def capacity(m: Any, p: int) -> Any:
             return sum(instance.size(v) * m.kappa[v, p] for v in m.V) <= space
 
-    @m.Constraint(m.V, doc="(J7): the first use of a node misses")
+    if hosted and last:
+        add_host(m, instance)
+
+    @m.Constraint(m.V, doc="(J7), (J7'): the first use of a node misses")
     def first_misses(m: Any, v: int) -> Any:
         if not last:
             return pyo.Constraint.Skip
-        hits = sum(m.h[v, p] for p in m.inner)
+        hits = sum(m.h[v, p] + (m.h_host[v, p] if hosted else 0) for p in m.inner)
         uses = len(requests_of[v]) if single else sum(m.n[v, p] for p in m.P)
         return hits <= uses - 1
 
@@ -164,15 +181,55 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
     else:
         uses = sum(instance.miss_cost(v) * m.n[v, p] for v in m.V for p in m.P)
     hits = sum(instance.miss_cost(v) * m.h[v, p] for v in m.V for p in m.inner)
-    m.objective = pyo.Objective(expr=once + uses - hits, doc="(J1): the cost of loading")
+    if hosted and last:
+        gain = instance.remote_cost - instance.host_cost
+        hits += sum(gain * instance.weight(v) * m.h_host[v, p] for v in m.V for p in m.inner)
+    m.objective = pyo.Objective(expr=once + uses - hits, doc="(J1), (J1'): the cost of loading")
     return m
+
+
+def add_host(m: pyo.ConcreteModel, instance: CacheInstance) -> None:
+    """Add what the host keeps and what batches find there, (J4')-(J6')."""
+    _, space = held_at_most(instance)
+    m.kappa_host = pyo.Var(m.V, m.inner, domain=pyo.Binary, doc="node v is on the host after p")
+    m.h_host = pyo.Var(m.V, m.inner, domain=pyo.Binary, doc="batch p + 1 finds v on the host")
+
+    @m.Constraint(m.V, m.inner, doc="(J4'): what is on the host was needed or on a cache")
+    def was_somewhere(m: Any, v: int, p: int) -> Any:
+        before = m.kappa[v, p - 1] + m.kappa_host[v, p - 1] if p else 0
+        return m.kappa_host[v, p] <= m.n[v, p] + before
+
+    @m.Constraint(m.V, m.inner, doc="(J4'): a node is on one cache")
+    def on_one(m: Any, v: int, p: int) -> Any:
+        return m.kappa[v, p] + m.kappa_host[v, p] <= 1
+
+    @m.Constraint(m.V, m.inner, doc="(J5'): a hit of the host has stayed there")
+    def host_hit_stayed(m: Any, v: int, p: int) -> Any:
+        return m.h_host[v, p] <= m.kappa_host[v, p]
+
+    @m.Constraint(m.V, m.inner, doc="(J5'): a node is found once, where it is needed")
+    def found_once(m: Any, v: int, p: int) -> Any:
+        return m.h[v, p] + m.h_host[v, p] <= m.n[v, p + 1]
+
+    if len(m.V):
+
+        @m.Constraint(m.inner, doc="(J6'): what stays fits on the host")
+        def host_capacity(m: Any, p: int) -> Any:
+            return sum(instance.size(v) * m.kappa_host[v, p] for v in m.V) <= space
 
 
 def decode(m: pyo.ConcreteModel, instance: CacheInstance) -> CacheSolution:
     """Return the order, and what the model keeps."""
     order = [t for p in m.P for t in m.T if pyo.value(m.a[t, p]) > 0.5]
+    if instance.host_capacity:
+        contents = [(_held(m, m.kappa, p), _held(m, m.kappa_host, p)) for p in m.inner]
+        return solution_of_contents(instance, order, contents)
     hit = {(v, p): pyo.value(m.h[v, p]) for v in m.V for p in m.inner}
     return kept_solution(instance, order, hit)
+
+
+def _held(m: pyo.ConcreteModel, kept: Any, p: int) -> set[int]:
+    return {v for v in m.V if pyo.value(kept[v, p]) > 0.5}
 
 
 def kept_solution(

@@ -6,6 +6,7 @@ node stays only if it was needed or has stayed; a hit has stayed and is needed.
 
 from __future__ import annotations
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
@@ -111,6 +112,8 @@ def cp_joint(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     """
     rng = fixed_rng()
     check_free(instance)
+    if instance.host_capacity:
+        raise ModelRefused("host_capacity: the clauses have one cache")
     clock = Clock(limits)
     with clock.phase("build"):
         model = JointModel(instance)

@@ -93,6 +93,28 @@ def solution_of(
     )
 
 
+def solution_of_contents(
+    instance: CacheInstance, order: Sequence[int], contents: Sequence[tuple[set[int], set[int]]]
+) -> CacheSolution:
+    """Return the solution that holds given nodes on device and host after each batch but the last.
+
+    Nodes that are not there to be held are left out.
+    """
+    device, host = set(), set()  # type: set[int], set[int]
+    evicted, demoted, dropped = [], [], []
+    for batch, (wanted, moved) in zip(instance.batches(tuple(order)), contents, strict=False):
+        host -= set(batch)
+        device |= set(batch)
+        gone = device - wanted
+        evicted.append(tuple(sorted(gone)))
+        demoted.append(tuple(sorted(gone & moved)))
+        dropped.append(tuple(sorted(host - moved)))
+        device, host = device & wanted, host & moved | gone & moved
+    return CacheSolution(
+        order=tuple(order), evicted=tuple(evicted), demoted=tuple(demoted), dropped=tuple(dropped)
+    )
+
+
 def _by_start(intervals: Intervals, chosen: Bools) -> dict[int, set[int]]:
     nodes: dict[int, set[int]] = {}
     starts, kept = intervals.start[chosen].tolist(), intervals.node[chosen].tolist()

@@ -17,6 +17,7 @@ from .brute_force import optimum, run, small_instance
 TRIES = int(os.environ.get("GADGETOPT_BGL", "12"))
 EXACT = (
     "order_search",
+    "order_states",
     "belady",
     "retention_flow",
     "retention@highs",
@@ -34,6 +35,7 @@ OTHERS = (
     "compulsory",
     "boundary_prices",
     "order_tables",
+    "both_caches",
     "retention_lp@highs",
 )
 
@@ -47,6 +49,8 @@ TINY = {
     "h2_given_1": 9,
     "h2_given_2": 7,
     "h2_given_3": 6,
+    "h2_host_0_2": 71,
+    "h2_host_1_1": 56,
     "no_cache": 6,
     "one_batch": 2,
     "paging": 4,
@@ -58,6 +62,10 @@ TINY = {
 }
 #: Misses of the table of the hand-checked instance 2: FIFO, LRU, Belady, best order.
 TABLE = {1: (12, 12, 9, 7), 2: (9, 11, 7, 5), 3: (8, 8, 6, 5)}
+
+#: Least costs of the hand-checked batches in free order with a host: a miss costs 10, a hit of the
+#: host 3; by the capacities of device and host.
+WITH_HOST = {(0, 1): 85, (0, 2): 71, (1, 0): 70, (1, 1): 56, (1, 2): 56, (2, 1): 50}
 
 
 def tiny():
@@ -120,3 +128,36 @@ def test_all_routes_agree_on_random_instances(seed):
             assert result.status is not Status.ERROR, (method, result.reason)
             assert result.objective is None or result.objective >= best, method
             assert result.bound is None or result.bound <= best, method
+
+
+@pytest.mark.parametrize("capacities", WITH_HOST)
+def test_the_model_and_the_states_agree_on_order_and_host(capacities):
+    device, host = capacities
+    batches = tiny()["h2_free_1"].data
+    instance = batches.model_copy(
+        update={
+            "capacity": device,
+            "remote_cost": 10,
+            "host_capacity": host,
+            "host_cost": 3 if host else 0,
+        }
+    )
+    for method in ("joint@highs", "order_states", "order_search"):
+        result = run(instance, method)
+        assert result.status is Status.OPTIMAL, (method, result.reason)
+        assert result.objective == WITH_HOST[capacities], method
+
+
+@pytest.mark.parametrize("seed", range(2 * TRIES))
+def test_two_caches_in_free_order_by_two_routes(seed):
+    rng = np.random.default_rng(seed)
+    instance = small_instance(rng, "host").model_copy(update={"order": "free"})
+    if seed % 2:
+        weights = tuple(rng.integers(1, 4, size=max(instance.frequency) + 1).tolist())
+        instance = instance.model_copy(update={"weights": weights})
+    best = optimum(instance)
+    for method in ("joint@highs", "order_states"):
+        result = run(instance, method)
+        assert (result.status, result.objective) == (Status.OPTIMAL, best), method
+    bound = run(instance, "both_caches")
+    assert bound.refused or bound.bound <= best

@@ -14,6 +14,12 @@ r"""Certificates of lower bounds on the cost of loading, and their check in exac
   left out. This is weak duality of (5).
 * `NoOrderWithin`, for a free order of fixed batches whose misses all cost the same: no order has
   so few reloads. The check goes through all prefixes (`orders`), where these are few enough.
+* `BothCaches`, for such batches with a host: every order has at least R reloads of a cache of K,
+  and R' of one of K + K'. What the device holds fits into the first, what device and host hold into
+  the second; a miss of the device costs c' at least, one of both c. So every order costs
+  at least
+
+  .. math:: c \, w |\cup_i B_i| + c' w R + (c - c') w R'.
 """
 
 from __future__ import annotations
@@ -59,7 +65,15 @@ class NoOrderWithin(Data):
     reloads: NonNegativeInt
 
 
-Proof = Compulsory | BoundaryPrices | NoOrderWithin
+class BothCaches(Data):
+    """No order has fewer reloads of a cache of the device's size, and of one of both sizes."""
+
+    kind: Literal["both_caches"] = "both_caches"
+    device_reloads: NonNegativeInt
+    both_reloads: NonNegativeInt
+
+
+Proof = Compulsory | BoundaryPrices | NoOrderWithin | BothCaches
 
 
 class CacheCertificate(Certificate):
@@ -82,6 +96,8 @@ def check_bound(instance: CacheInstance, certificate: CacheCertificate) -> int |
         return instance.compulsory_cost
     if isinstance(proof, BoundaryPrices):
         return ceiling(_priced_bound(instance, proof))
+    if isinstance(proof, BothCaches):
+        return _bound_of_both(instance, proof)
     return _exhausted_bound(instance, proof.reloads)
 
 
@@ -118,10 +134,14 @@ def _priced_bound(instance: CacheInstance, proof: BoundaryPrices) -> Fraction:
 
 def is_plain(instance: CacheInstance) -> bool:
     """Return True if only the order of fixed batches is free, and every miss costs the same."""
+    return instance.host_capacity == 0 and is_plain_but_for_host(instance)
+
+
+def is_plain_but_for_host(instance: CacheInstance) -> bool:
+    """Return True if the order of fixed batches of equal nodes is free, with one cache or two."""
     return (
         instance.order == "free"
         and instance.batch_size == 1
-        and instance.host_capacity == 0
         and instance.unit_sizes
         and instance.unit_weights
     )
@@ -138,10 +158,30 @@ def _exhausted_bound(instance: CacheInstance, reloads: int) -> int | None:
             "proof.kind: counting reloads needs a free order of fixed batches, misses of one cost, "
             "unit sizes and no host"
         )
-    try:
-        proved = no_order_within(instance.requests, instance.capacity, reloads)
-    except ValueError as error:
-        raise ValueError(f"proof.reloads: {reloads}, {error}") from None
-    if not proved:
+    if not _excluded(instance, instance.capacity, reloads, "reloads"):
         return None
     return instance.compulsory_cost + miss_cost(instance) * (reloads + 1)
+
+
+def _bound_of_both(instance: CacheInstance, proof: BothCaches) -> int | None:
+    if not is_plain_but_for_host(instance):
+        raise ValueError(
+            "proof.kind: reloads of two caches need a free order of fixed batches, misses of one "
+            "cost and unit sizes"
+        )
+    device, both = proof.device_reloads, proof.both_reloads
+    together = instance.capacity + instance.host_capacity
+    if device and not _excluded(instance, instance.capacity, device - 1, "device_reloads"):
+        return None
+    if both and not _excluded(instance, together, both - 1, "both_reloads"):
+        return None
+    from_host = miss_cost(instance) // instance.remote_cost * instance.host_cost
+    reloads = from_host * device + (miss_cost(instance) - from_host) * both
+    return instance.compulsory_cost + reloads
+
+
+def _excluded(instance: CacheInstance, capacity: int, reloads: int, field: str) -> bool:
+    try:
+        return no_order_within(instance.requests, capacity, reloads)
+    except ValueError as error:
+        raise ValueError(f"proof.{field}: {reloads}, {error}") from None

@@ -2,6 +2,7 @@
 
 - `retention`: Belady's sweep, minimum-cost flow, and the integer program.
 - `order_search`: the default method, for instances of any kind.
+- `order_states`: sets of batches with all contents of both caches.
 """
 
-ORDER = ("retention", "order_search")
+ORDER = ("retention", "order_search", "order_states")

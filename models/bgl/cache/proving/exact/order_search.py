@@ -23,21 +23,19 @@ from ...instance import CacheInstance, CacheSolution
 from ...subproblems.intervals import solution_of
 from ...subproblems.replay import replay
 from ..bounds.boundary_prices import kept_and_priced, relaxed_prices
-from ..bounds.order_tables import no_order_below
+from ..bounds.order_tables import MOST_CHECKED, least_reloads_of_both, no_order_below
 from ..certificate.check import (
     CacheCertificate,
     Compulsory,
     check_bound,
     is_plain,
+    is_plain_but_for_host,
     miss_cost,
 )
 from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
 from .order_prefixes import Prefix, cost_beyond, extensions
 
-#: States of a search up to which its check is left to the toolkit.
-#: Tuned: `benchmarks/constants.py`.
-MOST_CHECKED = 300_000
 #: Times the seconds of a search that its check takes: 4.8 at most on preset `batches`, mostly 3.
 #: Tuned: `benchmarks/constants.py`.
 CHECK_TIMES = 5.0
@@ -63,8 +61,8 @@ def order_search(
     Free order: heavy paths and random moves; for up to 20 fixed batches with misses of one cost,
     tables over all sets of batches and beams of growing width, then one search over prefixes after
     the other, with one reload more than was just excluded, until an order is found or the
-    incumbent is met. With a host, branch and bound over what orders begin with; stopped early, the
-    bound is the compulsory one. Otherwise the joint model in HiGHS.
+    incumbent is met. With a host, the reloads of the device and of both caches as one are bounds,
+    and branch and bound goes over what orders begin with. Otherwise the joint model in HiGHS.
 
     Parameters
     ----------
@@ -208,11 +206,14 @@ class _Search(Search[CacheSolution]):
         self.prove(bound, no_order_below(reloads) if certified else None)
 
     def branch_over_orders(self) -> None:
-        """Fix one request after the other, as no model has the order and a host.
+        """Fix one request after the other, with a host.
 
         An order costs at least what the best retention of its first batches does, and what
         `cost_beyond` says of the others.
         """
+        if is_plain_but_for_host(self.instance) and self.instance.num_batches <= MOST_BATCHES:
+            with self.clock.phase("tables"):
+                self.prove_certified(least_reloads_of_both(self.instance, self.clock))
         open_prefixes: list[Prefix] = [()]
         with self.clock.phase("prefixes"):
             while open_prefixes:
@@ -221,7 +222,8 @@ class _Search(Search[CacheSolution]):
                     open_prefixes += reversed(extensions(self.instance, prefix))
                 elif self.over:
                     return
-        self.prove(self.value)
+        if not self.closed:
+            self.prove(self.value)
 
     def _beats_incumbent(self, prefix: Prefix) -> bool:
         """Return True if an order that begins so may be better; offer the order if it is whole."""

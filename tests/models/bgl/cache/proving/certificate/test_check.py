@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gadgetopt.models.bgl.cache.instance import CacheInstance
 from gadgetopt.models.bgl.cache.proving.certificate.check import (
+    BothCaches,
     BoundaryPrices,
     CacheCertificate,
     Compulsory,
@@ -92,3 +93,21 @@ def test_prices_of_a_boundary_prove_the_optimum_by_hand():
 def test_what_does_not_fit_is_refused(instance, proof, line):
     with pytest.raises(ValueError, match=line):
         proved(instance, proof)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_reloads_of_both_caches_prove_no_more_than_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    instance = small_instance(rng, "host").model_copy(update={"order": "free"})
+    best = optimum(instance)
+    for device in range(8):
+        for both in range(device + 1):
+            bound = proved(instance, BothCaches(device_reloads=device, both_reloads=both))
+            assert bound is None or bound <= best
+
+
+def test_reloads_of_both_caches_need_equal_misses():
+    host = {"host_capacity": 1, "remote_cost": 2, "host_cost": 1, "weights": (1, 2, 3)}
+    instance = CacheInstance(**FREE.model_dump() | host)
+    with pytest.raises(ValueError, match="misses of one cost"):
+        proved(instance, BothCaches(device_reloads=1, both_reloads=0))
