@@ -236,6 +236,10 @@ class Declaration:
             if isinstance(values["form"], str):
                 values["form"] = function.beside(values["form"])
         if form.record is Exporter:
+            own = "read_back" if function.name == form.function else f"read_{function.name}"
+            values["read_back"] = values["read_back"] or own
+            if values["drops"]:
+                values["kept"] = values["kept"] or "kept"
             for other in ("read_back", "kept"):
                 if isinstance(values[other], str):
                     values[other] = function.beside(values[other])
@@ -252,7 +256,8 @@ class Declaration:
         """Return the name that is not given: the function's, or the file's of a usual `build`."""
         if function.name == FORMS[self.kind].function:
             return function.file
-        return function.name.replace("_", "-") if self.kind == "statement" else function.name
+        hyphened = self.kind in ("statement", "exporter")
+        return function.name.replace("_", "-") if hyphened else function.name
 
     def _add_arguments(
         self, values: dict[str, Any], function: Described, form: Form, what: str
@@ -419,13 +424,15 @@ def exporter(
     summary: str | None = None,
     drops: str = "",
     kept: Callable[..., Any] | str | None = None,
-    read_back: Callable[..., Any] | str = "read_back",
+    read_back: Callable[..., Any] | str | None = None,
     help: Mapping[str, str] | None = None,  # noqa: A002
 ) -> Declaration:
     """Declare a function `(instance, solution, **parameters)` as an exporter of solutions.
 
-    `read_back` and `kept` are functions or names of functions of the same file. The other values
-    are those of `gadgetopt.system.declaration.Exporter`.
+    Its format is named after it with hyphens. `read_back` and `kept` are functions or names of
+    functions of the same file: by default `chrome_trace` is read by `read_chrome_trace`, `write` by
+    `read_back`, and what `drops` something has `kept` beside it. The other values are those of
+    `gadgetopt.system.declaration.Exporter`.
     """
     return Declaration("exporter", system, {**_given(locals()), "help": help or {}})
 

@@ -5,9 +5,9 @@ solutions and certificates are those of their arguments (`contract_of`).
 
 A part is a function at the top of a file, below one of the decorators of
 `gadgetopt.system.declaring`; only files that mention one are parsed. The order of parts is that of
-the rooms, the paper's first, then of the files by name, then of the lines. A folder says another
-order of its files and folders by `ORDER = ("first", "second")` in its `__init__.py`; those that it
-does not name follow. Of presets, `quickstart` and `paper` come first.
+the rooms, the paper's first, then of the files as the docstring of their folder names them in
+backticks, those that it does not name last and by name, then of the lines. Of presets, `quickstart`
+and `paper` come first.
 """
 
 from __future__ import annotations
@@ -56,6 +56,9 @@ FIRST_PRESETS = ("quickstart", "paper")
 
 _DECORATED = re.compile(rf"^@(?:gadgetopt\.)?(?:{'|'.join(DECORATORS)})\(", re.MULTILINE)
 
+#: The docstring of a file, and the names in it: folders are many, and parsing them is slow.
+_DOCSTRING = re.compile(r'\A\s*[rR]?"""(.*?)"""', re.DOTALL)
+_QUOTED = re.compile(r"`(\w+)`")
 
 #: What importers say that claim files or objects.
 _CLAIMS = re.compile(r"\b(suffixes|objects)=")
@@ -176,8 +179,8 @@ def _files(folder: Source) -> Iterator[Source]:
 
 def _place(folder: Source) -> Any:
     """Return the key by which the files and rooms of a folder are sorted."""
-    said = folder.find("ORDER") if "\nORDER = " in folder.text else None
-    order = folder.value(said[1].value) if said and isinstance(said[1], ast.Assign) else ROOMS
+    docstring = _DOCSTRING.match(folder.text)
+    order = (*ROOMS, *(_QUOTED.findall(docstring[1]) if docstring else ()))
     return lambda name: (order.index(name) if name in order else len(order), name)
 
 

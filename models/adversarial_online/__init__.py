@@ -5,3 +5,14 @@
 - `policy`: the best randomised policy for a grid of values
 - `subproblems`: posted prices, their exact replay, the offline optimum, price curves
 """
+
+from gadgetopt.system.declaration import Citation
+
+CITATION = Citation(
+    authors="B. Du, Z. Huang, C. Wu",
+    title="Adversarial Deep Learning for Online Resource Allocation",
+    venue="ACM Transactions on Modeling and Performance Evaluation of Computing Systems 6(4)",
+    year=2021,
+    doi="10.1145/3494526",
+    arxiv="2111.10285",
+)

@@ -4,3 +4,15 @@
 - `queueing`: jobs arrive over time, and every slot they run somewhere or wait
 - `subproblems`: what both share: clusters and jobs, slowdowns, contents of servers, placement rules
 """
+
+from gadgetopt.system.declaration import Citation
+
+CITATION = Citation(
+    authors="X. Zhao, C. Wu",
+    title="Large-Scale Machine Learning Cluster Scheduling via Multi-Agent Graph Reinforcement "
+    "Learning",
+    venue="IEEE Transactions on Network and Service Management 19(4), 4962-4974",
+    year=2022,
+    doi="10.1109/TNSM.2021.3139607",
+    arxiv="2112.13354",
+)

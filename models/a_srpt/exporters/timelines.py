@@ -58,9 +58,7 @@ TIMELINES = Timelines("microtick", spans, decision, evaluate)
 
 
 @exporter(
-    name="gantt",
     suffixes=(".csv",),
-    read_back="read_gantt",
     drops="the name of the predictor",
     kept="without_predictor",
 )
@@ -75,9 +73,7 @@ def read_gantt(instance: ASrptInstance, files: Exported) -> ASrptSolution:
 
 
 @exporter(
-    name="chrome-trace",
     suffixes=(".json",),
-    read_back="read_trace",
     drops="the name of the predictor",
     kept="without_predictor",
 )
@@ -86,6 +82,6 @@ def chrome_trace(instance: ASrptInstance, solution: ASrptSolution) -> Exported:
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: ASrptInstance, files: Exported) -> ASrptSolution:
+def read_chrome_trace(instance: ASrptInstance, files: Exported) -> ASrptSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

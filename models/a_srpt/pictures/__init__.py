@@ -1,3 +1,1 @@
-"""Pictures, one per file."""
-
-ORDER = ("gantt", "prices", "ladder", "flow_times", "prediction_errors")
+"""Pictures: `gantt`, `prices`, `ladder`, `flow_times`, `prediction_errors`."""

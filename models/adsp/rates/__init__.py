@@ -16,19 +16,15 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="adsp_rates",
     title="Commit rates of distributed SGD on workers of different speeds",
-    citation=Citation(
-        authors="H. Hu, D. Wang, C. Wu",
-        title="Distributed Machine Learning through Heterogeneous Edge Systems",
-        venue="AAAI 34(05), 7179-7186",
-        year=2020,
-        arxiv="1911.06949",
-    ),
+    citation=CITATION,
     sense="min",
     objective="error bound, time to accuracy, or steps lost",
     default_method="exact_rates",

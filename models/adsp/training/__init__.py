@@ -16,19 +16,15 @@ Ours:
 There are no formulations: what a policy takes is known only by running it.
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="adsp_training",
     title="Time to train by distributed SGD under policies of synchronisation",
-    citation=Citation(
-        authors="H. Hu, D. Wang, C. Wu",
-        title="Distributed Machine Learning through Heterogeneous Edge Systems",
-        venue="AAAI 34(05), 7179-7186",
-        year=2020,
-        arxiv="1911.06949",
-    ),
+    citation=CITATION,
     sense="min",
     objective="time to the target loss, s",
     default_method="all_policies",

@@ -14,20 +14,15 @@ Each room declares its own parts:
 - `data`, `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="adversarial_online_policy",
     title="Adversarial online allocation: the best policy on a value grid",
-    citation=Citation(
-        authors="B. Du, Z. Huang, C. Wu",
-        title="Adversarial Deep Learning for Online Resource Allocation",
-        venue="ACM Transactions on Modeling and Performance Evaluation of Computing Systems 6(4)",
-        year=2021,
-        doi="10.1145/3494526",
-        arxiv="2111.10285",
-    ),
+    citation=CITATION,
     sense="min",
     objective="largest OPT/ALG, or largest OPT - ALG in money",
     default_method="minimax",

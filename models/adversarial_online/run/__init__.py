@@ -13,20 +13,15 @@ Each room declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="adversarial_online_run",
     title="Online allocation at posted prices: a stream of requests",
-    citation=Citation(
-        authors="B. Du, Z. Huang, C. Wu",
-        title="Adversarial Deep Learning for Online Resource Allocation",
-        venue="ACM Transactions on Modeling and Performance Evaluation of Computing Systems 6(4)",
-        year=2021,
-        doi="10.1145/3494526",
-        arxiv="2111.10285",
-    ),
+    citation=CITATION,
     sense="max",
     objective="expected welfare",
     default_method="offline",

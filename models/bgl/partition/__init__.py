@@ -17,19 +17,15 @@ Ours:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="bgl_partition",
     title="Graph partition for sampling, with balanced training nodes",
-    citation=Citation(
-        authors="T. Liu, Y. Chen, D. Li, C. Wu, Y. Zhu, J. He, Y. Peng, H. Chen, H. Chen, C. Guo",
-        title="BGL: GPU-Efficient GNN Training by Optimizing Graph Data I/O and Preprocessing",
-        venue="NSDI, 103-118",
-        year=2023,
-        arxiv="2112.08541",
-    ),
+    citation=CITATION,
     sense="min",
     objective="expected requests to other servers",
     default_method="elimination",

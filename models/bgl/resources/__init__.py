@@ -10,19 +10,15 @@ Each room declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="bgl_resources",
     title="BGL: isolation of cores and PCIe",
-    citation=Citation(
-        authors="T. Liu, Y. Chen, D. Li, C. Wu, Y. Zhu, J. He, Y. Peng, H. Chen, H. Chen, C. Guo",
-        title="BGL: GPU-Efficient GNN Training by Optimizing Graph Data I/O and Preprocessing",
-        venue="NSDI 2023, 103-118",
-        year=2023,
-        arxiv="2112.08541",
-    ),
+    citation=CITATION,
     sense="min",
     objective="time of the slowest stage, s a mini-batch",
     default_method="parametric",

@@ -21,7 +21,6 @@ def kept(instance: DappleInstance, solution: DappleSolution) -> DappleSolution:
 @exporter(
     suffixes=(".*.et", ".groups.json"),
     drops="the order of transfers: each link serves what comes first",
-    kept="kept",
 )
 def write(instance: DappleInstance, solution: DappleSolution) -> Exported:
     """Chakra execution traces of the GPUs, for simulators such as ASTRA-sim."""

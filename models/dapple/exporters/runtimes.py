@@ -26,11 +26,9 @@ from ..instance import DappleInstance, DappleSolution
 
 
 @exporter(
-    name="torch-csv",
     suffixes=(SCHEDULE, RANKS),
     drops=FIRST_COME,
     kept="own_orders",
-    read_back="read_torch_csv",
     help=HELP,
 )
 def torch_csv(
@@ -50,7 +48,6 @@ def read_torch_csv(instance: DappleInstance, exported: Exported) -> DappleSoluti
     suffixes=(SECTION, SCHEDULE, RANKS),
     drops=FIRST_COME,
     kept="own_orders",
-    read_back="read_torchtitan",
     help=TORCHTITAN_HELP,
 )
 def torchtitan(
@@ -74,7 +71,6 @@ def read_torchtitan(instance: DappleInstance, exported: Exported) -> DappleSolut
     suffixes=(ARGUMENTS, RANKS),
     drops=ONE_F_ONE_B,
     kept="in_1f1b",
-    read_back="read_megatron",
     help=HELP,
 )
 def megatron(
@@ -93,7 +89,6 @@ def read_megatron(instance: DappleInstance, exported: Exported) -> DappleSolutio
     suffixes=(MODULE, RANKS),
     drops=ONE_F_ONE_B,
     kept="in_1f1b",
-    read_back="read_deepspeed",
     help=HELP,
 )
 def deepspeed(
@@ -108,7 +103,7 @@ def read_deepspeed(instance: DappleInstance, exported: Exported) -> DappleSoluti
     return solution_of(plans.read_deepspeed(instance, exported))
 
 
-@exporter(suffixes=(RANKS,), drops=ONE_F_ONE_B, kept="in_1f1b", read_back="read_ranks", help=HELP)
+@exporter(suffixes=(RANKS,), drops=ONE_F_ONE_B, kept="in_1f1b", help=HELP)
 def ranks(instance: DappleInstance, solution: DappleSolution, *, microbatch: int = 0) -> Exported:
     """The rank file: stage, replica, layers, host and GPU of each rank."""
     return plans.write_rank_file(instance, solution.plan, microbatch)

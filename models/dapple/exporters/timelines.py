@@ -31,7 +31,7 @@ def decision(instance: DappleInstance, spans: Sequence[Span]) -> DappleSolution:
 TIMELINES = Timelines("s", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: DappleInstance, solution: DappleSolution) -> Exported:
     """Blocks of stages and links as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -42,12 +42,12 @@ def read_gantt(instance: DappleInstance, files: Exported) -> DappleSolution:
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(instance: DappleInstance, solution: DappleSolution) -> Exported:
     """Blocks of stages and links as a trace that Perfetto shows."""
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: DappleInstance, files: Exported) -> DappleSolution:
+def read_chrome_trace(instance: DappleInstance, files: Exported) -> DappleSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

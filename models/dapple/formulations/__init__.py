@@ -5,5 +5,3 @@
 - `cp_joint`: plan and schedule together in CP-SAT.
 - `counts`: plans with GPUs counted by machine, which the first two share.
 """
-
-ORDER = ("bound", "joint", "cp_joint")

@@ -1,3 +1,1 @@
-"""Pictures: one file each."""
-
-ORDER = ("schedule", "latency", "memory", "mapping", "curves")
+"""Pictures: `schedule`, `latency`, `memory`, `mapping`, `curves`."""

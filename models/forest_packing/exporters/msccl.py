@@ -72,7 +72,6 @@ def kept(
 @exporter(
     suffixes=(".xml",),
     drops="parts of a chunk: each tree carries whole chunks",
-    kept="kept",
     help={
         "most_chunks": "most chunks into which a message is cut; the best number is taken",
         "time_limit_s": "for finding how many of them each tree carries",

@@ -1,11 +1,13 @@
 """The models on paper, in Pyomo or as native CP-SAT models.
 
-- tree_pairs: a variable for every pair of trees.
-- flow, cuts, logical_links: loads of the arcs, by flows, by cuts, and on links between workers.
-- loads: shares, capacities and switch balances that these three have in common.
-- spanning_trees: undirected spanning trees and their compact orientation LP.
-- equal_share_models: K trees of equal rate.
-- tree_budget, tree_budget_cp: at most K trees of any rates.
+- `tree_pairs`: a variable for every pair of trees.
+- `flow`, `cuts`: loads of the arcs, by flows and by cuts.
+- `spanning_trees`: undirected spanning trees and their compact orientation LP.
+- `logical_links`: loads of the links between workers.
+- `tree_budget`: at most K trees of any rates.
+- `equal_share_models`: K trees of equal rate.
+- `tree_budget_cp`: at most K trees of any rates, in CP-SAT.
+- `loads`: shares, capacities and switch balances that models of loads have in common.
 
 The codes of formulations, algorithms and theorems, as this package and the system's page use them:
 
@@ -42,14 +44,3 @@ The codes of formulations, algorithms and theorems, as this package and the syst
 A row is a set of arcs with a common capacity: an arc, both directions of a half-duplex cable, or
 all arcs into or out of a node with a NIC limit.
 """
-
-ORDER = (
-    "tree_pairs",
-    "flow",
-    "cuts",
-    "spanning_trees",
-    "logical_links",
-    "tree_budget",
-    "equal_share_models",
-    "tree_budget_cp",
-)

@@ -1,4 +1,4 @@
 """Theorems: guaranteed ratios and their assumptions.
 
-- ratios: the ratios as functions of the parameters, and the theorems behind them.
+- `ratios`: the ratios as functions of the parameters, and the theorems behind them.
 """

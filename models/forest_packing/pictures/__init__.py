@@ -1,3 +1,1 @@
-"""Pictures of instances and solutions."""
-
-ORDER = ("trees", "utilisation", "study")
+"""Pictures of instances and solutions: `trees`, `utilisation`, `study`."""

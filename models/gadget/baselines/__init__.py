@@ -1,4 +1,4 @@
 """Baselines of the paper.
 
-policies: FIFO, DRF and Tiresias, with greedy placement of rings.
+`policies`: FIFO, DRF and Tiresias, with greedy placement of rings.
 """

@@ -102,7 +102,7 @@ def _ring(slot: int, job: int, workers: dict[int, tuple[int, tuple[int, ...] | N
 TIMELINES = Timelines("slot", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: GadgetInstance, solution: GadgetSolution) -> Exported:
     """Rings of workers as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -113,12 +113,12 @@ def read_gantt(instance: GadgetInstance, files: Exported) -> GadgetSolution:
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(instance: GadgetInstance, solution: GadgetSolution) -> Exported:
     """Rings of workers as a trace that Perfetto shows."""
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: GadgetInstance, files: Exported) -> GadgetSolution:
+def read_chrome_trace(instance: GadgetInstance, files: Exported) -> GadgetSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

@@ -1,4 +1,4 @@
 """Theorems of the paper.
 
-ratios: their approximation ratios and assumptions, and bounds on probabilities.
+`ratios`: their approximation ratios and assumptions, and bounds on probabilities.
 """

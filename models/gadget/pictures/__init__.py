@@ -1,3 +1,1 @@
-"""Pictures, one per file."""
-
-ORDER = ("gantt", "network", "gains", "envelope")
+"""Pictures: `gantt`, `network`, `gains`, `envelope`."""

@@ -11,21 +11,15 @@ Each room declares its own parts:
 - `data`: generators; `pictures`
 """
 
-from gadgetopt.system.declaration import Citation, Problem
+from gadgetopt.system.declaration import Problem
+
+from .. import CITATION
 
 PROBLEM = Problem(
     package=__name__,
     name="marl_queueing",
     title="Interference-aware scheduling of jobs that arrive over time",
-    citation=Citation(
-        authors="X. Zhao, C. Wu",
-        title="Large-Scale Machine Learning Cluster Scheduling via Multi-Agent Graph Reinforcement "
-        "Learning",
-        venue="IEEE Transactions on Network and Service Management 19(4), 4962-4974",
-        year=2022,
-        doi="10.1109/TNSM.2021.3139607",
-        arxiv="2112.13354",
-    ),
+    citation=CITATION,
     sense="min",
     objective="mean job completion time, s",
     default_method="search_and_close",

@@ -3,5 +3,3 @@
 - `fixed`: one slot, two, those of OneFlow's plan, as many as can be of use.
 - `improver`: the removed pass of OneFlow's compiler that chose slots by longest ways.
 """
-
-ORDER = ("fixed", "improver")

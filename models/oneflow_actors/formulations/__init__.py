@@ -6,5 +6,3 @@
 - `cp`: a fixed number of microbatches, intervals in CP-SAT.
 - `decoding`: from which firing is between which to the orders of streams.
 """
-
-ORDER = ("cyclic", "bilinear", "disjunctive", "cp")

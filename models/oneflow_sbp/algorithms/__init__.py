@@ -4,5 +4,3 @@
 - `auto_parallel`: the search over all signatures; `reduction` simplifies its graph, and
   `neighbourhood` improves what is left.
 """
-
-ORDER = ("inference", "auto_parallel")

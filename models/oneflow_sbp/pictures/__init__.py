@@ -1,3 +1,1 @@
-"""Pictures, one file each."""
-
-ORDER = ("plan", "edge", "pareto", "phases")
+"""Pictures: `plan`, `edge`, `pareto`, `phases`."""

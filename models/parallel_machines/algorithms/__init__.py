@@ -4,5 +4,3 @@
 - `multifit`: first-fit decreasing with bisection of the capacity.
 - `differencing`: the largest differencing method.
 """
-
-ORDER = ("graham", "multifit", "differencing")

@@ -40,7 +40,7 @@ def decision(instance: ParallelMachinesInstance, spans: Sequence[Span]) -> Paral
 TIMELINES = Timelines("s", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution) -> Exported:
     """Jobs on machines as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -51,7 +51,7 @@ def read_gantt(instance: ParallelMachinesInstance, files: Exported) -> ParallelM
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(
     instance: ParallelMachinesInstance, solution: ParallelMachinesSolution
 ) -> Exported:
@@ -59,6 +59,8 @@ def chrome_trace(
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: ParallelMachinesInstance, files: Exported) -> ParallelMachinesSolution:
+def read_chrome_trace(
+    instance: ParallelMachinesInstance, files: Exported
+) -> ParallelMachinesSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

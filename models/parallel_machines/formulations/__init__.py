@@ -7,5 +7,3 @@
 - `cp`: start times and a cumulative constraint, in CP-SAT.
 - `makespan`, `numbers`: the makespan in the last two integer programs, and the largest numbers.
 """
-
-ORDER = ("assignment", "ordered_assignment", "arc_flow", "patterns", "cp")

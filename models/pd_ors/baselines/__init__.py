@@ -4,5 +4,3 @@
 - `fifo_drf`: first in, first out, and dominant resource fairness.
 - `dorm`: Dorm, a MILP at every arrival and completion.
 """
-
-ORDER = ("oasis", "fifo_drf", "dorm")

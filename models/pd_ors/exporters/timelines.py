@@ -70,7 +70,7 @@ def decision(instance: PdOrsInstance, spans: Sequence[Span]) -> PdOrsSolution:
 TIMELINES = Timelines("slot", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: PdOrsInstance, solution: PdOrsSolution) -> Exported:
     """Workers and servers on machines as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -81,12 +81,12 @@ def read_gantt(instance: PdOrsInstance, files: Exported) -> PdOrsSolution:
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(instance: PdOrsInstance, solution: PdOrsSolution) -> Exported:
     """Workers and servers on machines as a trace that Perfetto shows."""
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: PdOrsInstance, files: Exported) -> PdOrsSolution:
+def read_chrome_trace(instance: PdOrsInstance, files: Exported) -> PdOrsSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

@@ -4,5 +4,3 @@
 - `kernel`: other ways to find cheapest schedules.
 - `repaired_rounding`: what is done with roundings that do not fit, or leave a surplus.
 """
-
-ORDER = ("prices", "kernel", "repaired_rounding")

@@ -1,3 +1,1 @@
-"""Pictures of decisions."""
-
-ORDER = ("schedule", "use", "prices", "payoffs")
+"""Pictures of decisions: `schedule`, `use`, `prices`, `payoffs`."""

@@ -43,7 +43,6 @@ def kept(
 @exporter(
     suffixes=(".*.et",),
     drops="the order of transfers: each link serves what comes first",
-    kept="kept",
     help={RATE: "bandwidth by which the times of transfers become bytes"},
 )
 def write(

@@ -73,7 +73,7 @@ def decision(
 TIMELINES = Timelines("s", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: PipelineSchedulesInstance, solution: PipelineSchedulesSolution) -> Exported:
     """Cells of devices as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -84,7 +84,7 @@ def read_gantt(instance: PipelineSchedulesInstance, files: Exported) -> Pipeline
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(
     instance: PipelineSchedulesInstance, solution: PipelineSchedulesSolution
 ) -> Exported:
@@ -92,6 +92,8 @@ def chrome_trace(
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: PipelineSchedulesInstance, files: Exported) -> PipelineSchedulesSolution:
+def read_chrome_trace(
+    instance: PipelineSchedulesInstance, files: Exported
+) -> PipelineSchedulesSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

@@ -21,7 +21,6 @@ def kept(
     name="torch-csv",
     suffixes=(".csv",),
     drops="the order of transfers: each channel serves what comes first",
-    kept="kept",
 )
 def write(instance: PipelineSchedulesInstance, solution: PipelineSchedulesSolution) -> Exported:
     """A schedule that PyTorch's pipelines execute.

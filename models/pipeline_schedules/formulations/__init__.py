@@ -6,5 +6,3 @@
 - `tasks`, `cp_tasks`, `disjunctive_tasks`: where devices may recompute, copy, fuse or pair.
 - `decoding`: from starts to orders.
 """
-
-ORDER = ("disjunctive", "time_indexed", "cp")

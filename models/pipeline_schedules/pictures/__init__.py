@@ -1,3 +1,1 @@
-"""Pictures: one file each."""
-
-ORDER = ("schedule", "memory", "bubbles", "frontier")
+"""Pictures: `schedule`, `memory`, `bubbles`, `frontier`."""

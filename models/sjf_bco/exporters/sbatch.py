@@ -27,7 +27,6 @@ def kept(instance: SjfBcoInstance, solution: SjfBcoSolution, slot_s: float) -> S
 @exporter(
     suffixes=(".sh",),
     drops="which GPUs of a server a job holds, and stated completions",
-    kept="kept",
     help={"slot_s": "length of a slot, which the instance does not say"},
 )
 def write(instance: SjfBcoInstance, solution: SjfBcoSolution, slot_s: float = 60.0) -> Exported:

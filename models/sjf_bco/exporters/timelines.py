@@ -56,7 +56,7 @@ def decision(instance: SjfBcoInstance, spans: Sequence[Span]) -> SjfBcoSolution:
 TIMELINES = Timelines("slot", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Exported:
     """Jobs on servers as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -67,12 +67,12 @@ def read_gantt(instance: SjfBcoInstance, files: Exported) -> SjfBcoSolution:
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Exported:
     """Jobs on servers as a trace that Perfetto shows."""
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: SjfBcoInstance, files: Exported) -> SjfBcoSolution:
+def read_chrome_trace(instance: SjfBcoInstance, files: Exported) -> SjfBcoSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

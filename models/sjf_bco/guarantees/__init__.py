@@ -1,4 +1,4 @@
 """Theorems: the paper's claim, and a corrected guarantee of ours.
 
-ratios: their approximation ratios and assumptions.
+`ratios`: their approximation ratios and assumptions.
 """

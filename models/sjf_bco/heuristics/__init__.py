@@ -1,7 +1,7 @@
 """Heuristics of ours, not in the paper, with their loops.
 
-load_limits: SJF-BCO with other searches for the load limit.
-local_search: LPT on single servers, iterated.
-nested_blocks: annealing of gangs on nested blocks of GPUs.
-order_annealing: annealing of start order, placement and delay.
+`load_limits`: SJF-BCO with other searches for the load limit.
+`local_search`: LPT on single servers, iterated.
+`nested_blocks`: annealing of gangs on nested blocks of GPUs.
+`order_annealing`: annealing of start order, placement and delay.
 """

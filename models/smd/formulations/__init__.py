@@ -4,5 +4,3 @@
 - `columns`: a binary variable for every pair of every job
 - `collapsed`: the knapsack of jobs with their best pairs
 """
-
-ORDER = ("nonconvex", "columns", "collapsed")

@@ -54,6 +54,16 @@ from ..algorithms.theorem_values import (
 )
 from ..instance import SmdInstance
 
+#: Theorems that the methods have with parameters of their own, in words.
+THEOREM_6 = (
+    "OPT / ALG <= max mu(tau*) / min mu(tau* (1 + eps) (24 / M + 4) / delta) (k + R) / k with "
+    "probability; vacuous, as a sigmoid 28 times too late is practically 0"
+)
+JOB_BY_JOB = (
+    "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with kappa 4 / M or, "
+    "rounding down, 2; without (k + R) / k if jobs are admitted exactly"
+)
+
 #: Ratios whose logarithms exceed this are no doubles. By definition.
 _LARGEST_LOG = 700.0
 
@@ -85,11 +95,7 @@ def greedy_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> Number
 
 @guarantee(
     name="Theorem 6",
-    statement=(
-        "OPT / ALG <= max mu(tau*) / min mu(tau* (1 + eps) (24 / M + 4) / delta) (k + "
-        "R) / k with probability; vacuous, as a sigmoid 28 times too late is "
-        "practically 0"
-    ),
+    statement=THEOREM_6,
     reference="Theorem 6",
     standing="claimed",
     methods=("smd", "smd_as_printed", "smd_actual", "smd_complete"),
@@ -102,11 +108,7 @@ def theorem_6_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> flo
 
 @guarantee(
     name="Theorem 6",
-    statement=(
-        "OPT / ALG <= max mu(tau*) / min mu(tau* (1 + eps) (24 / M + 4) / delta) (k + "
-        "R) / k with probability; vacuous, as a sigmoid 28 times too late is "
-        "practically 0"
-    ),
+    statement=THEOREM_6,
     reference="Theorem 6",
     standing="claimed",
     methods=("smd_exact",),
@@ -119,11 +121,7 @@ def theorem_6_exact_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) 
 
 @guarantee(
     name="Rounding, job by job",
-    statement=(
-        "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with "
-        "kappa 4 / M or, rounding down, 2; without (k + R) / k if jobs are admitted "
-        "exactly"
-    ),
+    statement=JOB_BY_JOB,
     reference="B1, B2 (reconstructed)",
     methods=("smd", "smd_actual", "smd_complete"),
     assumptions={"reservations are charged": reservations_charged},
@@ -135,11 +133,7 @@ def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> floa
 
 @guarantee(
     name="Rounding, job by job",
-    statement=(
-        "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with "
-        "kappa 4 / M or, rounding down, 2; without (k + R) / k if jobs are admitted "
-        "exactly"
-    ),
+    statement=JOB_BY_JOB,
     reference="B1, B2 (reconstructed)",
     methods=("smd_floor", "smd_corners"),
     assumptions={"reservations are charged": reservations_charged},
@@ -151,11 +145,7 @@ def rounding_down_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) ->
 
 @guarantee(
     name="Rounding, job by job",
-    statement=(
-        "OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), with "
-        "kappa 4 / M or, rounding down, 2; without (k + R) / k if jobs are admitted "
-        "exactly"
-    ),
+    statement=JOB_BY_JOB,
     reference="B1, B2 (reconstructed)",
     methods=("smd_exact",),
     assumptions={"reservations are charged": reservations_charged},

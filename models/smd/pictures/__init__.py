@@ -1,3 +1,1 @@
-"""Pictures, one file each."""
-
-ORDER = ("reservations", "surface", "timeline", "ratio_over_cluster")
+"""Pictures: `reservations`, `surface`, `timeline`, `ratio_over_cluster`."""

@@ -5,5 +5,3 @@
 - `even_splits`: what torchtitan, Megatron and DeepSpeed do without a planner.
 - `schedules`: orders of stages, with channels first come, first served.
 """
-
-ORDER = ("straight", "planners", "even_splits")

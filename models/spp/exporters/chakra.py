@@ -20,7 +20,6 @@ def kept(instance: SppInstance, solution: SppSolution) -> SppSolution:
 @exporter(
     suffixes=(".*.et", ".groups.json"),
     drops="the order of transfers: each channel serves what comes first",
-    kept="kept",
 )
 def write(instance: SppInstance, solution: SppSolution) -> Exported:
     """Chakra execution traces of the GPUs, for simulators such as ASTRA-sim."""

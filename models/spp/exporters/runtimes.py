@@ -25,11 +25,9 @@ from ..instance import SppInstance, SppSolution
 
 
 @exporter(
-    name="torch-csv",
     suffixes=(SCHEDULE, RANKS),
     drops=FIRST_COME,
     kept="own_orders",
-    read_back="read_torch_csv",
     help=HELP,
 )
 def torch_csv(instance: SppInstance, solution: SppSolution, *, microbatch: int = 0) -> Exported:
@@ -47,7 +45,6 @@ def read_torch_csv(instance: SppInstance, exported: Exported) -> SppSolution:
     suffixes=(SECTION, SCHEDULE, RANKS),
     drops=FIRST_COME,
     kept="own_orders",
-    read_back="read_torchtitan",
     help=TORCHTITAN_HELP,
 )
 def torchtitan(
@@ -71,7 +68,6 @@ def read_torchtitan(instance: SppInstance, exported: Exported) -> SppSolution:
     suffixes=(ARGUMENTS, RANKS),
     drops=ONE_F_ONE_B,
     kept="in_1f1b",
-    read_back="read_megatron",
     help=HELP,
 )
 def megatron(instance: SppInstance, solution: SppSolution, *, microbatch: int = 0) -> Exported:
@@ -88,7 +84,6 @@ def read_megatron(instance: SppInstance, exported: Exported) -> SppSolution:
     suffixes=(MODULE, RANKS),
     drops=ONE_F_ONE_B,
     kept="in_1f1b",
-    read_back="read_deepspeed",
     help=HELP,
 )
 def deepspeed(instance: SppInstance, solution: SppSolution, *, microbatch: int = 0) -> Exported:
@@ -101,7 +96,7 @@ def read_deepspeed(instance: SppInstance, exported: Exported) -> SppSolution:
     return solution_of(plans.read_deepspeed(instance, exported))
 
 
-@exporter(suffixes=(RANKS,), drops=ONE_F_ONE_B, kept="in_1f1b", read_back="read_ranks", help=HELP)
+@exporter(suffixes=(RANKS,), drops=ONE_F_ONE_B, kept="in_1f1b", help=HELP)
 def ranks(instance: SppInstance, solution: SppSolution, *, microbatch: int = 0) -> Exported:
     """The rank file: stage, replica, layers, host and GPU of each rank."""
     return plans.write_rank_file(instance, solution.plan, microbatch)

@@ -6,5 +6,3 @@
 - `cp_joint`: plan and schedule together in CP-SAT.
 - `plan_variables`, `plan_times`, `plan_numbers`, `decoding`: what the first three share.
 """
-
-ORDER = ("load", "bound", "joint", "cp_joint")

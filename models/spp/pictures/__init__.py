@@ -1,3 +1,1 @@
-"""Pictures: one file each."""
-
-ORDER = ("schedule", "critical", "mapping", "curves", "memory")
+"""Pictures: `schedule`, `critical`, `mapping`, `curves`, `memory`."""

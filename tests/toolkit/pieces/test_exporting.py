@@ -110,3 +110,17 @@ def test_an_exporter_is_declared_above_its_function():
     assert part.parameters == {"separator": " "}
     assert part.read_back is read_back
     assert part.kept is None
+
+
+def to_lines(instance, solution):
+    """The items of a solution."""
+    return write(instance, solution)
+
+
+def test_an_exporter_finds_what_stands_beside_it_by_name():
+    part = exporter("toy", suffixes=(".txt",)).part(described(to_lines, "-"))
+    assert (part.format, part.read_back.name, part.kept) == ("to-lines", "read_to_lines", None)
+    part = exporter("toy", suffixes=(".txt",)).part(described(write, "-"))
+    assert part.read_back.name == "read_back"
+    part = exporter("toy", suffixes=(".txt",), drops="the order").part(described(to_lines, "-"))
+    assert part.kept.name == "kept"

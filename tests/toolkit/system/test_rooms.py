@@ -417,7 +417,7 @@ def {}(instance):
 """
 
 
-def test_the_paper_comes_first_then_files_by_name_or_as_the_folder_says(folder):
+def test_the_paper_comes_first_then_files_by_name_or_as_the_folders_docstring_names_them(folder):
     name = folder(
         {
             "proving/exact": METHODS.format("f", "e"),
@@ -426,7 +426,7 @@ def test_the_paper_comes_first_then_files_by_name_or_as_the_folder_says(folder):
             "baselines/a": METHODS.format("y", "b"),
             "algorithms/b": METHODS.format("k", "l"),
             "algorithms/a": METHODS.format("m", "n"),
-            "algorithms/__init__": '"""In the order of the paper."""\n\nORDER = ("b",)\n',
+            "algorithms/__init__": 'r"""In the order of the paper.\n\n- `b`, of `limits`\n"""\n',
         }
     )
     methods = parts_of(name)["methods"]

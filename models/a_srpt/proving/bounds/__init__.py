@@ -6,10 +6,8 @@
   from the starts of a list schedule (`list_schedule`).
 - `price`: B5, prices of GPU-time for thousands of jobs; `ascent` finds them, from
   `smith_prices` on.
-- `price_guided`: B5 with a schedule in the order of its prices.
 - `server_price`: prices of parts of servers, which see fragmentation and communication, made of
   dual feasible functions (`dual_feasible`).
+- `price_guided`: B5 with a schedule in the order of its prices.
 - `outcome`: prices in doubles become certificates.
 """
-
-ORDER = ("combinatorial", "transportation", "time_indexed", "price", "server_price", "price_guided")

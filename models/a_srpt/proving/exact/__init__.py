@@ -8,5 +8,3 @@
 - `at_scale`: the best of all methods, for what is too large for these.
 - `cp`: the models of `formulations/cp_model.py` as methods.
 """
-
-ORDER = ("decomposition", "cp")

@@ -5,5 +5,3 @@
   the momentum cap linear at once.
 - `cp_tables`: tables of steps and a division, in CP-SAT.
 """
-
-ORDER = ("nonconvex", "one_hot", "cp_tables")

@@ -1,3 +1,1 @@
-"""Pictures of rates."""
-
-ORDER = ("periods", "equal_rates", "surface", "momentum")
+"""Pictures of rates: `periods`, `equal_rates`, `surface`, `momentum`."""

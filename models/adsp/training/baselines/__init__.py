@@ -1,7 +1,5 @@
 """What ADSP was compared with, and its offline variants.
 
-- `barriers`: BSP, SSP, Fixed ADACOMM, ADACOMM.
 - `offline`: ADSP+ and ADSP++, which try rates from the start before they train.
+- `barriers`: BSP, SSP, Fixed ADACOMM, ADACOMM.
 """
-
-ORDER = ("offline", "barriers")

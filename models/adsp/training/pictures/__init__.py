@@ -1,3 +1,1 @@
-"""Pictures of training."""
-
-ORDER = ("timeline", "losses", "time_to_target", "shares")
+"""Pictures of training: `timeline`, `losses`, `time_to_target`, `shares`."""

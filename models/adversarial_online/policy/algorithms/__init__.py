@@ -3,5 +3,3 @@
 - `share_policy`: shares of the units for levels, (1); optimal for long horizons.
 - `learned`: the seller's network as a policy, trained in `data/learning`.
 """
-
-ORDER = ("share_policy", "learned")

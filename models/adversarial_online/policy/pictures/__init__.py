@@ -1,3 +1,1 @@
 """Pictures of policies on their worst sequence (`worst`), and of what predictions cost."""
-
-ORDER = ("worst", "frontier")

@@ -1,3 +1,1 @@
 """The theory's policies: deterministic tables (`tables`), and policies that draw once (`draws`)."""
-
-ORDER = ("tables", "draws")

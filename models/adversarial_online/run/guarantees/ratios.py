@@ -28,6 +28,9 @@ from ..instance import AdversarialOnlineRunInstance
 
 Parameters = Mapping[str, Any]
 
+#: The ratio of a table, in words.
+TABLE = "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
+
 
 def of_units(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> bool:
     """Return True if each request demands one unit of the one resource."""
@@ -111,9 +114,7 @@ def shares(instance: AdversarialOnlineRunInstance, _parameters: Parameters) -> F
 
 @guarantee(
     name="exponential table",
-    statement=(
-        "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
-    ),
+    statement=TABLE,
     reference="standard theory (reconstructed)",
     methods=("exponential",),
     assumptions={"one resource, of which each request demands one unit": of_units},
@@ -127,9 +128,7 @@ def exponential_table(
 
 @guarantee(
     name="plain table",
-    statement=(
-        "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
-    ),
+    statement=TABLE,
     reference="standard theory (reconstructed)",
     methods=("exp_plain",),
     assumptions={"one resource, of which each request demands one unit": of_units},
@@ -149,9 +148,7 @@ def _of_curve(
 
 @guarantee(
     name="own table",
-    statement=(
-        "OPT <= max_i k phi_i / (phi_0 + ... + phi_{i-1}) ALG, over phi_i > L, with phi_k = U"
-    ),
+    statement=TABLE,
     reference="standard theory (reconstructed)",
     methods=("posted",),
     assumptions={

@@ -1,3 +1,1 @@
 """Pictures of streams (`stream`) and of price curves (`curves`)."""
-
-ORDER = ("stream", "curves")

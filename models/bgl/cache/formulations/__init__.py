@@ -4,5 +4,3 @@
 - `joint`: order and retention together, (6).
 - `joint_cp`: the same with clauses, in CP-SAT.
 """
-
-ORDER = ("retention", "joint", "joint_cp")

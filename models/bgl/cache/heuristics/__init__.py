@@ -1,8 +1,6 @@
 """Heuristics of ours, not in the paper.
 
-- `bgl_variants`: BGL with one step changed.
 - `orders`: a heavy path through the overlaps; moves that save reloads.
 - `network`: the best retention for an order as a minimum-cost flow.
+- `bgl_variants`: BGL with one step changed.
 """
-
-ORDER = ("orders", "bgl_variants")

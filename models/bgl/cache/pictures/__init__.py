@@ -1,3 +1,1 @@
 """Pictures: what a cache holds (`retention`), and what its size and the order change (`curves`)."""
-
-ORDER = ("retention", "curves")

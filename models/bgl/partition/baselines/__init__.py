@@ -5,5 +5,3 @@
 - `metis`: recursive spectral bisection with refinement, and METIS itself.
 - `pagraph`: PaGraph's greedy over training nodes.
 """
-
-ORDER = ("simple", "streaming", "metis", "pagraph")

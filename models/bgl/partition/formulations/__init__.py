@@ -5,5 +5,3 @@
 - `clauses`: a constraint program.
 - `coefficients`: weights as doubles, heaviest nodes first, and the size of a model.
 """
-
-ORDER = ("difference", "both", "clauses")

@@ -4,5 +4,3 @@
 - `multi_start`: BGL's partition from several starts, refined.
 - `annealing`: simulated annealing from BGL's partition; its loop is `proposals`.
 """
-
-ORDER = ("bgl_variants", "multi_start", "annealing")

@@ -4,5 +4,3 @@
 - `tables`: a binary variable for every share, for HiGHS.
 - `elements`: element constraints over ranks of times, in CP-SAT.
 """
-
-ORDER = ("products", "tables", "elements")

@@ -1,3 +1,1 @@
 """Presets: random chains, networks like the paper's, and what misleads the planner (`presets`)."""
-
-ORDER = ("presets", "networks")

@@ -1,3 +1,1 @@
-"""Pictures of placements and of instances."""
-
-ORDER = ("servers", "interference", "how_many_servers", "ignored")
+"""Pictures: `servers`, `interference`, `how_many_servers`, `ignored`."""

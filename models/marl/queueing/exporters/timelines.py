@@ -49,7 +49,7 @@ def decision(instance: QueueingInstance, spans: Sequence[Span]) -> QueueingSolut
 TIMELINES = Timelines("slot", spans, decision, evaluate)
 
 
-@exporter(name="gantt", suffixes=(".csv",), read_back="read_gantt")
+@exporter(suffixes=(".csv",))
 def gantt(instance: QueueingInstance, solution: QueueingSolution) -> Exported:
     """Tasks on servers as a table, one line for each span of time."""
     return TIMELINES.gantt(instance, solution)
@@ -60,12 +60,12 @@ def read_gantt(instance: QueueingInstance, files: Exported) -> QueueingSolution:
     return TIMELINES.read_gantt(instance, files)
 
 
-@exporter(name="chrome-trace", suffixes=(".json",), read_back="read_trace")
+@exporter(suffixes=(".json",))
 def chrome_trace(instance: QueueingInstance, solution: QueueingSolution) -> Exported:
     """Tasks on servers as a trace that Perfetto shows."""
     return TIMELINES.trace(instance, solution)
 
 
-def read_trace(instance: QueueingInstance, files: Exported) -> QueueingSolution:
+def read_chrome_trace(instance: QueueingInstance, files: Exported) -> QueueingSolution:
     """Return the solution of a trace."""
     return TIMELINES.read_trace(instance, files)

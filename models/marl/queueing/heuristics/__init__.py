@@ -1,5 +1,5 @@
 """Heuristics of ours, not in the paper.
 
-greedy_jct: a rule that looks at the completion times of all placed jobs.
-order_search: the best of all rules, and jobs that change places.
+`greedy_jct`: a rule that looks at the completion times of all placed jobs.
+`order_search`: the best of all rules, and jobs that change places.
 """

@@ -6,5 +6,3 @@
 - `infeasibility`: jobs that can earn nothing, and why.
 - `branching_constraints`, `forced_plans`: what branch-and-price adds to its master and its pricing.
 """
-
-ORDER = ("alone", "volume_knapsack", "price_bound", "column_lp")

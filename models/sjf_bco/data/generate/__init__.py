@@ -1,4 +1,4 @@
 """Random instances.
 
-presets: the presets, and the calibration of bandwidths and compute times to the paper's ranges.
+`presets`: the presets, and the calibration of bandwidths and compute times to the paper's ranges.
 """

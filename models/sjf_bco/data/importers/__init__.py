@@ -1,4 +1,4 @@
 """Importers of real data.
 
-traces: cluster traces of Philly and of the Muri simulator.
+`traces`: cluster traces of Philly and of the Muri simulator.
 """

@@ -3,5 +3,3 @@
 - `plans`: all work spread evenly; the least head-load-tail bound of all plans.
 - `least_load`: the least largest load of all plans.
 """
-
-ORDER = ("plans", "least_load")

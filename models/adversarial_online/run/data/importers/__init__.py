@@ -1,3 +1,1 @@
 """Streams from traces of clusters (`traces`) and from tables of bids (`bids_csv`)."""
-
-ORDER = ("traces", "bids_csv")

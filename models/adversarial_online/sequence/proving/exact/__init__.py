@@ -4,5 +4,3 @@
 - `dynamic_program`: exact in integers, with a potential as certificate.
 - `dinkelbach`: the same iteration over the integer program (3), by HiGHS or by CP-SAT.
 """
-
-ORDER = ("closed_form", "dynamic_program", "dinkelbach")

@@ -4,5 +4,3 @@
 - `boundary_prices`: prices of the cache's space, for a given order.
 - `order_tables`: what bottlenecks and heavy paths say of all orders of fixed batches.
 """
-
-ORDER = ("compulsory", "boundary_prices", "order_tables")

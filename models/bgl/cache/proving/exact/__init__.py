@@ -4,5 +4,3 @@
 - `order_search`: the default method, for instances of any kind.
 - `order_states`: sets of batches with all contents of both caches.
 """
-
-ORDER = ("retention", "order_search", "order_states")

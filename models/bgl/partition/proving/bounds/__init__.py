@@ -5,5 +5,3 @@
 - `cut_bound`: the linear program over pairs, with all cycle inequalities.
 - `elimination_bound`: elimination with a limited number of partial partitions.
 """
-
-ORDER = ("stars", "isolating_cuts", "cut_bound", "elimination_bound")

@@ -1,3 +1,1 @@
 """Instances from real data: job mixes of traces (`traces`), measured slowdowns (`measured`)."""
-
-ORDER = ("traces", "measured")

@@ -6,5 +6,3 @@
 - `linear`: a linear score learns them, without torch
 - `examples`: batches, their optimal placements, decisions
 """
-
-ORDER = ("rollouts", "actor_critic", "cloning", "linear")
