@@ -60,7 +60,7 @@ PARTS = {
     "forest_packing": {"price_bound"},
     "gadget": {"max_ring", "slot_problem"},
     "marl_placement": {"cluster", "contents"},
-    "marl_queueing": {"cluster", "exhaustion", "slot_ways"},
+    "marl_queueing": {"architecture", "cluster", "exhaustion", "slot_ways"},
 }  # fmt: skip
 
 #: What a search may call of its check: the check of a candidate, or of a part of one, by which it

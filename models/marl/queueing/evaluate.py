@@ -7,21 +7,25 @@ In a slot in which job j lies on servers S, an iteration takes
     + \beta^{rack}_j [\text{several servers}]
     + (\beta^{cross}_j - \beta^{rack}_j) [\text{several racks}],
 
-and it does :math:`\lfloor \Delta / t_j \rfloor` iterations. A job is finished at the end of the
-slot in which it has done :math:`W_j`; the objective is the mean time from arrival until then. A
-finished job that is still given servers holds them, and disturbs.
+and it does :math:`\lfloor \Delta / t_j \rfloor` iterations. With boards or a network what follows
+the first term is :math:`\max(V_j / b, \beta_j(L))`: b is the slowest of its rings inside servers, L
+the level of its two servers that are farthest from each other (`architecture`). A job is finished
+at the end of the slot in which it has done :math:`W_j`; the objective is the mean time from arrival
+until then. A finished job that is still given servers holds them, and disturbs.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import QueueingInstance, QueueingSolution, Running
+from .subproblems.seats import Seats, seated, slowest_ring
 
 
 def evaluate(instance: QueueingInstance, solution: QueueingSolution) -> Evaluation:
@@ -34,14 +38,15 @@ def evaluate(instance: QueueingInstance, solution: QueueingSolution) -> Evaluati
         Components: makespan in seconds, mean wait before the first slot in seconds, GPU-slots in
         use until the makespan as a share, moves of running jobs, interruptions.
     """
-    violations = tuple(_misplaced(instance, solution))
+    violations = (*_misplaced(instance, solution), *_misseated(instance, solution))
     if violations:
         return Evaluation(None, violations)
+    seats = seats_of(instance, solution)
     done = [0] * len(instance.jobs)
     finished: dict[int, int] = {}
     started: dict[int, int] = {}
     for slot, running in enumerate(solution.slots):
-        for job, iterations in iterations_in_slot(instance, running).items():
+        for job, iterations in iterations_in_slot(instance, running, seats[slot]).items():
             started.setdefault(job, slot)
             done[job] += iterations
             if done[job] >= instance.jobs[job].iterations:
@@ -96,7 +101,7 @@ def _components(
     before: dict[int, Running] = {}
     for slot, running in enumerate(solution.slots):
         now = {r.job: r for r in running}
-        moves += sum(j in before and sorted(before[j].tasks) != sorted(now[j].tasks) for j in now)
+        moves += sum(j in before and _home(before[j]) != _home(now[j]) for j in now)
         interruptions += sum(j not in now and finished[j] >= slot for j in before)
         before = now
     return {
@@ -108,8 +113,40 @@ def _components(
     }
 
 
-def iterations_in_slot(instance: QueueingInstance, running: tuple[Running, ...]) -> dict[int, int]:
-    """Return how many iterations each job that runs in a slot can do there."""
+def seats_of(instance: QueueingInstance, solution: QueueingSolution) -> list[dict[int, Seats]]:
+    """Return the GPUs of the jobs of each slot, by server; none without boards."""
+    found: list[dict[int, Seats]] = []
+    before: dict[int, tuple[Running, Seats]] = {}
+    for running in solution.slots:
+        if not instance.boards:
+            found.append({})
+            continue
+        if any(r.gpus for r in running):
+            now = {
+                r.job: {s: gpus for (s, _), gpus in zip(r.tasks, r.gpus, strict=True)}
+                for r in running
+            }
+        else:
+            now = seated(instance, running, before)
+        found.append(now)
+        before = {r.job: (r, now[r.job]) for r in running}
+    return found
+
+
+def iterations_in_slot(
+    instance: QueueingInstance,
+    running: tuple[Running, ...],
+    seats: Mapping[int, Seats] | None = None,
+) -> dict[int, int]:
+    """Return how many iterations each job that runs in a slot can do there.
+
+    Parameters
+    ----------
+    instance : QueueingInstance
+    running : tuple of Running
+    seats : mapping, optional
+        With boards: the GPUs of each job, by server.
+    """
     on_server: dict[int, Counter[int]] = {}
     weight_of: dict[tuple[int, int], int] = {}
     for r in running:
@@ -131,12 +168,49 @@ def iterations_in_slot(instance: QueueingInstance, running: tuple[Running, ...])
                 measured = sum((table[k] * n for k, n in enumerate(neighbours)), Fraction(0))
             slowdown = max(slowdown, measured)
         iteration_s = job.base_iteration_s * (1 + slowdown)
-        if len(r.tasks) > 1:
-            iteration_s += job.rack_comm_s
-        if len({instance.servers[s].rack for s, _ in r.tasks}) > 1:
-            iteration_s += job.cross_comm_s - job.rack_comm_s
+        if instance.has_architecture:
+            iteration_s += _ring_s(instance, r, (seats or {}).get(r.job, {}))
+        else:
+            if len(r.tasks) > 1:
+                iteration_s += job.rack_comm_s
+            if len({instance.servers[s].rack for s, _ in r.tasks}) > 1:
+                iteration_s += job.cross_comm_s - job.rack_comm_s
         iterations[r.job] = int(instance.slot_s // iteration_s)
     return iterations
+
+
+def _ring_s(instance: QueueingInstance, r: Running, seats: Seats) -> Fraction:
+    """Return the time of a job's ring: that of its slowest hop."""
+    pairs = itertools.combinations([s for s, _ in r.tasks], 2)
+    level = max((instance.level(s, other) for s, other in pairs), default=0)
+    ring = slowest_ring(instance, seats)
+    inside_s = instance.rings_gbytes[r.job] / ring if ring else Fraction(0)
+    return max(inside_s, instance.span_s(r.job, level))
+
+
+def _misseated(instance: QueueingInstance, solution: QueueingSolution) -> Iterator[Violation]:
+    """Yield the GPUs that jobs cannot have: all jobs name theirs, or none does."""
+    named = [r for running in solution.slots for r in running if r.gpus]
+    for slot, running in enumerate(solution.slots if named else ()):
+        taken: Counter[tuple[int, int]] = Counter()
+        for r in running:
+            where = f"slots[{slot}], job {r.job}"
+            if not instance.boards or len(r.gpus) != len(r.tasks):
+                expected = len(r.tasks) if instance.boards else 0
+                yield Violation("gpu_sets", where, abs(len(r.gpus) - expected))
+                continue
+            for (s, n), gpus in zip(r.tasks, r.gpus, strict=True):
+                if r.job >= len(instance.jobs) or s >= len(instance.servers):
+                    continue
+                need = n * instance.jobs[r.job].gpus_per_task
+                wrong = abs(len(set(gpus)) - need) + len(gpus) - len(set(gpus))
+                wrong += sum(g >= instance.servers[s].gpus for g in gpus)
+                if wrong:
+                    yield Violation("gpu_set", f"{where}, server {s}", wrong)
+                taken.update((s, g) for g in set(gpus))
+        for (s, g), times in taken.items():
+            if times > 1:
+                yield Violation("shared_gpu", f"slots[{slot}], server {s}, GPU {g}", times - 1)
 
 
 def _misplaced(instance: QueueingInstance, solution: QueueingSolution) -> Iterator[Violation]:
@@ -183,11 +257,18 @@ def _moved(
     instance: QueueingInstance, solution: QueueingSolution, finished: dict[int, int]
 ) -> Iterator[Violation]:
     """Yield the slots in which a job that has started, and is not finished, is elsewhere."""
-    home: dict[int, list[tuple[int, int]]] = {}
+    home: dict[int, object] = {}
     for slot, running in enumerate(solution.slots):
-        now = {r.job: sorted(r.tasks) for r in running}
+        now = {r.job: _home(r) for r in running}
         for j, tasks in now.items():
             home.setdefault(j, tasks)
         for j, tasks in home.items():
             if slot <= finished.get(j, len(solution.slots)) and now.get(j) != tasks:
                 yield Violation("moved", f"slots[{slot}], job {j}", 1)
+
+
+def _home(r: Running) -> object:
+    """Return where a job is: servers, tasks, and GPUs if they are named."""
+    if not r.gpus:
+        return sorted(r.tasks)
+    return sorted((s, n, sorted(gpus)) for (s, n), gpus in zip(r.tasks, r.gpus, strict=True))

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Floats, Ints
@@ -32,6 +38,14 @@ NonNegativeRational = Annotated[Rational, Field(ge=0)]
 Units = Annotated[NonNegativeInt, Field(le=MOST_UNITS)]
 
 
+def without(plain: dict[str, Any], record: Data, *names: str) -> dict[str, Any]:
+    """Return a record's plain form without those fields that have their default."""
+    for name in names:
+        if getattr(record, name) == type(record).model_fields[name].default:
+            plain.pop(name, None)
+    return plain
+
+
 class Server(Data):
     """One server.
 
@@ -41,11 +55,22 @@ class Server(Data):
         G_s and U_s.
     rack : int
         r(s).
+    board : int
+        Of the instance's boards, if it has any.
+    address : tuple of int
+        In the instance's network, if it has one.
     """
 
     gpus: Units
     cpus: Units
     rack: NonNegativeInt = 0
+    board: NonNegativeInt = 0
+    address: tuple[NonNegativeInt, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no board or address that is not there: files from before them stay the same."""
+        return without(write(self), self, "board", "address")
 
 
 class Job(Data):
@@ -68,6 +93,8 @@ class Job(Data):
         servers of one rack, and on several racks.
     arrival_s : Rational
         a_j.
+    gradient_gbytes : Rational
+        h_j: what its GPUs have to add up in every iteration; see `architecture`.
     name : str
     """
 
@@ -80,7 +107,13 @@ class Job(Data):
     rack_comm_s: NonNegativeRational = Fraction(0)
     cross_comm_s: NonNegativeRational = Fraction(0)
     arrival_s: NonNegativeRational = Fraction(0)
+    gradient_gbytes: NonNegativeRational = Fraction(0)
     name: str = ""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no gradients if there are none: files from before them stay the same."""
+        return without(write(self), self, "gradient_gbytes")
 
     @model_validator(mode="after")
     def _crossing_racks_takes_longer(self) -> Self:

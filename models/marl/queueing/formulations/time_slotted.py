@@ -34,6 +34,7 @@ Without migration there are also :math:`x_{js}`, the tasks of j on server s when
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
@@ -68,15 +69,17 @@ def build(instance: QueueingInstance) -> pyo.ConcreteModel:
     Raises
     ------
     ModelRefused
-        If there are too many contents.
+        If there are too many contents, boards or a network.
     """
+    if instance.has_architecture:
+        raise ModelRefused("boards or a network cost something: ring_slots has them, this has not")
     jobs, slots = instance.jobs, range(instance.num_slots)
     lots = lots_of(instance, merged=False)
     found: set[Content] = set()
     for gpus, cpus in {(server.gpus, server.cpus) for server in instance.servers}:
         found.update(enumerate_contents(lots, gpus, cpus, MOST_COLUMNS // len(slots)))
     contents = sorted(found)
-    places = _places(instance)
+    places = places_of(instance)
     fits = [
         (c, r)
         for c, content in enumerate(contents)
@@ -151,16 +154,22 @@ def build(instance: QueueingInstance) -> pyo.ConcreteModel:
     _add_progress(m, instance, rates, fastest, at)
     if not instance.migration:
         _add_homes(m, instance, holding, at)
-    number = max(1, len(jobs))
-    open_slots = sum(1 - m.d[j, t] for j in m.J for t in m.T)
-    waited_s = sum((instance.slot_s - job.arrival_s for job in jobs), start=0 * instance.slot_s)
-    m.mean_completion_s = pyo.Objective(
-        expr=coefficient(instance.slot_s / number) * open_slots + coefficient(waited_s / number)
-    )
+    add_objective(m, instance)
     return m
 
 
-def _places(instance: QueueingInstance) -> list[tuple[Server, tuple[int, ...]]]:
+def add_objective(m: pyo.ConcreteModel, instance: QueueingInstance) -> None:
+    """Minimise the mean time from arrival until a job's last slot ends."""
+    number = max(1, len(instance.jobs))
+    open_slots = sum(1 - m.d[j, t] for j in m.J for t in m.T)
+    waited_s = sum((instance.slot_s - job.arrival_s for job in instance.jobs), start=Fraction(0))
+    m.mean_completion_s = pyo.Objective(
+        expr=coefficient(instance.slot_s / number) * open_slots + coefficient(waited_s / number)
+    )
+
+
+def places_of(instance: QueueingInstance) -> list[tuple[Server, tuple[int, ...]]]:
+    """Return servers that are alike as one place; each for itself where jobs may not move."""
     if instance.migration:
         return list(instance.server_classes.items())
     return [(server, (s,)) for s, server in enumerate(instance.servers)]
@@ -324,7 +333,7 @@ def build_relaxation(instance: QueueingInstance) -> pyo.ConcreteModel:
     Raises
     ------
     ModelRefused
-        If there are too many contents.
+        If there are too many contents, boards or a network.
     """
     m = build(instance)
     pyo.TransformationFactory("core.relax_integer_vars").apply_to(m)

@@ -10,6 +10,7 @@ from ...subproblems.contents import Slowdowns
 from ...subproblems.occupancy import Occupancy
 from ..instance import QueueingInstance, QueueingSolution, Running
 from .queue import JobQueue
+from .seats import Seats, seated, slowest_ring
 
 
 class SlotRates:
@@ -18,20 +19,29 @@ class SlotRates:
     def __init__(self, instance: QueueingInstance):
         self._instance = instance
         self._slowdowns = Slowdowns(instance, ())
-        self._known: dict[tuple[int, Fraction, int], int] = {}
+        self._known: dict[tuple[int, Fraction, int, Fraction | None], int] = {}
 
-    def iterations(self, occupancy: Occupancy, j: int) -> int:
-        """Return how many iterations a running job can do in a slot."""
+    def iterations(self, occupancy: Occupancy, j: int, ring: Fraction | None = None) -> int:
+        """Return how many iterations a running job can do in a slot.
+
+        Parameters
+        ----------
+        occupancy : Occupancy
+        j : int
+        ring : Fraction, optional
+            GBytes per second of its slowest ring inside a server.
+        """
         instance, job = self._instance, self._instance.jobs[j]
         there = occupancy.servers_of[j]
         slowdown = max(
             self._slowdowns.among(job.type, self._neighbours(occupancy, j, s)) for s in there
         )
-        racks = {occupancy.rack[s] for s in there}
-        span = 2 if len(racks) > 1 else int(len(there) > 1)
-        key = (j, slowdown, span)
+        span = instance.span(there)
+        key = (j, slowdown, span, ring)
         if key not in self._known:
-            comm_s = (Fraction(0), job.rack_comm_s, job.cross_comm_s)[span]
+            comm_s = instance.span_s(j, span)
+            if ring is not None:
+                comm_s = max(comm_s, instance.rings_gbytes[j] / ring)
             iteration_s = job.base_iteration_s * (1 + slowdown) + comm_s
             self._known[key] = int(instance.slot_s // iteration_s)
         return self._known[key]
@@ -53,6 +63,7 @@ def plan(instance: QueueingInstance, queue: JobQueue, clock: Clock) -> QueueingS
     open_jobs = len(instance.jobs)
     slots: list[tuple[Running, ...]] = []
     gpu_s = [float(job.num_tasks * job.gpus_per_task * instance.slot_s) for job in instance.jobs]
+    before: dict[int, tuple[Running, Seats]] = {}
     for k in range(instance.num_slots):
         if not open_jobs or clock.expired:
             break
@@ -64,7 +75,8 @@ def plan(instance: QueueingInstance, queue: JobQueue, clock: Clock) -> QueueingS
                 for j in sorted(queue.running)
             )
         )
-        done = {j: rates.iterations(queue.occupancy, j) for j in queue.running}
+        rings = _rings(instance, slots[-1], before) if instance.boards else {}
+        done = {j: rates.iterations(queue.occupancy, j, rings.get(j)) for j in queue.running}
         for j, iterations in done.items():
             queue.left[j] -= iterations
             queue.attained_gpu_s[j] += gpu_s[j]
@@ -72,3 +84,15 @@ def plan(instance: QueueingInstance, queue: JobQueue, clock: Clock) -> QueueingS
                 queue.finish(j)
                 open_jobs -= 1
     return None if open_jobs else QueueingSolution(slots=tuple(slots))
+
+
+def _rings(
+    instance: QueueingInstance,
+    running: tuple[Running, ...],
+    before: dict[int, tuple[Running, Seats]],
+) -> dict[int, Fraction | None]:
+    """Return the slowest ring of each job of a slot; `before` then has what is on which GPUs."""
+    seats = seated(instance, running, before)
+    before.clear()
+    before.update({r.job: (r, seats[r.job]) for r in running})
+    return {j: slowest_ring(instance, of_job) for j, of_job in seats.items()}

@@ -14,6 +14,7 @@ from gadgetopt.models.marl.queueing.instance import (
     QueueingSolution,
     Running,
 )
+from gadgetopt.models.marl.subproblems.architecture import Board, Network
 from gadgetopt.models.marl.subproblems.cluster import Server
 from gadgetopt.numbers.tolerance import Number
 
@@ -69,8 +70,40 @@ def _slots(instance: QueueingInstance) -> Iterator[tuple[Slot, dict[int, int]]]:
             for j, way in enumerate(chosen)
             if way is not None
         )
-        if _fits(instance, running):
-            yield running, iterations_in_slot(instance, running)
+        if not _fits(instance, running):
+            continue
+        for seated in _seated(instance, running):
+            seats = {r.job: dict(zip(dict(r.tasks), r.gpus, strict=False)) for r in seated}
+            yield seated, iterations_in_slot(instance, seated, seats)
+
+
+def _seated(instance: QueueingInstance, running: Slot) -> Iterator[Slot]:
+    """The jobs of a slot with all GPUs that they can have, if there are boards."""
+    if not instance.boards:
+        yield running
+        return
+    sets = [
+        itertools.product(
+            *(
+                itertools.combinations(
+                    range(instance.servers[s].gpus), n * instance.jobs[r.job].gpus_per_task
+                )
+                for s, n in r.tasks
+            )
+        )
+        for r in running
+    ]
+    for chosen in itertools.product(*sets):
+        taken = [
+            (s, g)
+            for r, gpus in zip(running, chosen, strict=True)
+            for (s, _), here in zip(r.tasks, gpus, strict=True)
+            for g in here
+        ]
+        if len(set(taken)) == len(taken):
+            yield tuple(
+                r.model_copy(update={"gpus": gpus}) for r, gpus in zip(running, chosen, strict=True)
+            )
 
 
 def _fits(instance: QueueingInstance, running: Slot) -> bool:
@@ -84,13 +117,15 @@ def _fits(instance: QueueingInstance, running: Slot) -> bool:
 
 
 def _stays(running: Slot, homes: tuple) -> bool:
-    now = {r.job: r.tasks for r in running}
-    return all(now.get(j) == tasks for j, tasks in homes)
+    now = {r.job: (r.tasks, r.gpus) for r in running}
+    return all(now.get(j) == home for j, home in homes)
 
 
 def _homes(instance: QueueingInstance, running: Slot, done: tuple) -> tuple:
     """Jobs that have started and are not finished, and where they are."""
-    return tuple((r.job, r.tasks) for r in running if done[r.job] < instance.jobs[r.job].iterations)
+    return tuple(
+        (r.job, (r.tasks, r.gpus)) for r in running if done[r.job] < instance.jobs[r.job].iterations
+    )
 
 
 def small_instance(rng: np.random.Generator, *, migration: bool | None = None) -> QueueingInstance:
@@ -115,4 +150,66 @@ def small_instance(rng: np.random.Generator, *, migration: bool | None = None) -
         slot_s=Fraction(10),
         num_slots=slots,
         migration=bool(rng.random() < 0.7) if migration is None else migration,
+    )
+
+
+def small_board(rng: np.random.Generator, gpus: int) -> Board:
+    """Two sockets, the first with a switch or two; maybe an NVLink."""
+    first = tuple(range(gpus - gpus // 2))
+    split = rng.random() < 0.3 and len(first) > 1
+    sockets = ((first[:1], first[1:]) if split else (first,), (tuple(range(len(first), gpus)),))
+    u, v = rng.choice(gpus, size=2, replace=False).tolist()
+    return Board(
+        sockets=sockets,
+        switch_gbytes_s=Fraction(12),
+        socket_gbytes_s=Fraction(9),
+        between_gbytes_s=Fraction(6),
+        nvlinks=((u, v, Fraction(25)),) if rng.random() < 0.5 else (),
+    )
+
+
+def small_architecture(
+    rng: np.random.Generator, *, migration: bool | None = None
+) -> QueueingInstance:
+    """Two or three servers with boards, a network, or both; it may have no plan."""
+    types, slots = int(rng.integers(1, 3)), int(rng.integers(3, 5))
+    gpus = [int(g) for g in rng.integers(2, 4, size=int(rng.integers(1, 4)))]
+    boards = tuple(small_board(rng, g) for g in (2, 3)) if rng.random() < 0.8 else ()
+    kind = str(rng.choice(["tree", "cube"]))
+    network = Network(
+        kind=kind,
+        nic_gbytes_s=Fraction(int(rng.integers(4, 13))),
+        hops=(2, 4, 6),
+        oversubscription=(Fraction(1), Fraction(1), Fraction(int(rng.integers(1, 4)))),
+        hop_s=Fraction(int(rng.integers(0, 30)), 1000),
+    )
+    network = network if not boards or rng.random() < 0.7 else None
+    cube = ((0, 0, 0), (0, 1, 0), (1, 1, 1))
+    servers = tuple(
+        Server(
+            gpus=g, cpus=8, rack=s, board=g - 2 if boards else 0,
+            address=() if network is None else cube[s] if kind == "cube" else cube[s][:2],
+        )
+        for s, g in enumerate(gpus)
+    )  # fmt: skip
+    jobs = tuple(
+        job.model_copy(
+            update={
+                "iterations": int(rng.integers(5, 30)),
+                "arrival_s": Fraction(int(rng.integers(0, 10 * (slots - 2)))),
+                "gradient_gbytes": Fraction(int(rng.integers(0, 60)), 10),
+                **({} if network is None else {"rack_comm_s": 0, "cross_comm_s": 0}),
+            }
+        )
+        for job in small_jobs(rng, types, servers, int(rng.integers(1, 4)))
+    )
+    return QueueingInstance(
+        servers=servers,
+        jobs=jobs,
+        interference=small_table(rng, types),
+        slot_s=Fraction(10),
+        num_slots=slots,
+        migration=bool(rng.random() < 0.5) if migration is None else migration,
+        boards=boards,
+        network=network,
     )

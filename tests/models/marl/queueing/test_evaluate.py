@@ -19,6 +19,10 @@ TINY = {
     "move": Fraction(40, 3),
     "no_move": Fraction(50, 3),
     "too_short": None,
+    "sockets": 15,
+    "fragmented": Fraction(50, 3),
+    "far": 10,
+    "wait": 450,
 }
 
 

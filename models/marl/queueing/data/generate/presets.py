@@ -18,7 +18,7 @@ from ...instance import QueueingInstance
 if TYPE_CHECKING:
     import numpy as np
 
-    from ....subproblems.cluster import Job
+    from ....subproblems.cluster import Job, Server
 
 #: Share of the GPU-slots that jobs may need at half speed.
 FULLEST = 0.7
@@ -85,6 +85,34 @@ def poisson(
     speed, or that the cluster has no time for, are left out.
     """
     servers = racks_of(racks, servers_per_rack, gpus, 4 * gpus)
+    return arriving(
+        rng,
+        servers,
+        jobs=jobs,
+        types=types,
+        slot_s=slot_s,
+        slots=slots,
+        slots_per_job=slots_per_job,
+        slots_between=slots_between,
+        tasks=tasks,
+        migration=migration,
+    )
+
+
+def arriving(
+    rng: np.random.Generator,
+    servers: tuple[Server, ...],
+    *,
+    jobs: int,
+    slots: int,
+    slots_between: float,
+    types: int = 4,
+    slot_s: int = 300,
+    slots_per_job: float = 2.0,
+    tasks: tuple[int, ...] = (1, 1, 2, 2, 4),
+    migration: bool = True,
+) -> QueueingInstance:
+    """Return the jobs of `poisson` on any servers without addresses."""
     interference = table(rng, types)
     room = sum(server.gpus for server in servers)
     kept: list[Job] = []

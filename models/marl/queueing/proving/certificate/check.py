@@ -19,7 +19,6 @@ from typing import Literal
 from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, NonNegativeInt
 
-from ....subproblems.cluster import forced_comm_s
 from ...instance import QueueingInstance
 from .exhaustion import (
     none_below,
@@ -91,10 +90,9 @@ def alone_bound(instance: QueueingInstance) -> Fraction:
 
 def slots_alone(instance: QueueingInstance) -> list[int]:
     """Return k_j, how many slots each job needs at least."""
-    classes = {server: len(members) for server, members in instance.server_classes.items()}
     needed = []
-    for job in instance.jobs:
-        iteration_s = job.base_iteration_s + forced_comm_s(job, classes)
+    for job, comm_s in zip(instance.jobs, instance.least_comm_s, strict=True):
+        iteration_s = job.base_iteration_s + comm_s
         a_slot = max(1, int(instance.slot_s // iteration_s))
         needed.append(-(-job.iterations // a_slot))
     return needed

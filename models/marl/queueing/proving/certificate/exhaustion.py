@@ -27,7 +27,6 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-from ....subproblems.cluster import forced_comm_s
 from ...instance import (
     QueueingInstance,
     QueueingSolution,
@@ -36,6 +35,7 @@ from ...instance import (
 from .slot_ways import (
     Placement,
     SlotWays,
+    Tasks,
     TooManyStatesError,
     alike,
 )
@@ -176,16 +176,19 @@ class PlanSearch:
         slots: list[tuple[Running, ...]] = []
         for slot, placement in self._path:
             slots += [()] * (slot - len(slots))
-            slots.append(tuple(Running(job=j, tasks=tasks) for j, tasks in placement))
+            slots.append(tuple(self._running(j, tasks) for j, tasks in placement))
         return QueueingSolution(slots=tuple(slots))
+
+    def _running(self, j: int, tasks: Tasks) -> Running:
+        gpus = tuple(gpus for _, _, gpus in tasks) if self._instance.boards else ()
+        return Running(job=j, tasks=tuple((s, n) for s, n, _ in tasks), gpus=gpus)
 
 
 def _rates_alone(instance: QueueingInstance) -> Ints:
     """Return iterations of each job in a slot that it has for itself: at least 1, at most all."""
-    classes = {server: len(members) for server, members in instance.server_classes.items()}
     rates = []
-    for job in instance.jobs:
-        alone = int(instance.slot_s // (job.base_iteration_s + forced_comm_s(job, classes)))
+    for job, comm_s in zip(instance.jobs, instance.least_comm_s, strict=True):
+        alone = int(instance.slot_s // (job.base_iteration_s + comm_s))
         rates.append(min(job.iterations, max(1, alone)))
     return np.array(rates, dtype=np.int64)
 

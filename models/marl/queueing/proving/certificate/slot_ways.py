@@ -2,12 +2,14 @@
 
 Of servers that are alike and hold the same the first takes no fewer tasks of a job. Slowdowns are
 sums of the table, which nobody's absence makes larger, so a job that may move is never better off
-where every job does no more: of such ways only the best are kept.
+where every job does no more: of such ways only the best are kept. With boards every set of free
+GPUs is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,10 +19,13 @@ from gadgetopt.numbers.arrays import Ints
 
 from ...instance import QueueingInstance
 
-#: Pairs (server, tasks) of a job, by server.
-Tasks = tuple[tuple[int, int], ...]
+#: Triples (server, tasks, GPUs) of a job, by server; no GPUs are named without boards.
+Tasks = tuple[tuple[int, int, tuple[int, ...]], ...]
 #: Pairs of a job that runs and its tasks, by job.
 Placement = tuple[tuple[int, Tasks], ...]
+
+#: Triples (job, tasks, GPUs) of a server.
+Content = tuple[tuple[int, int, tuple[int, ...]], ...]
 
 #: Steps after which the time is looked at, and rows that are compared in one.
 #: Tuned: `benchmarks/constants.py`.
@@ -64,12 +69,13 @@ class SlotWays:
         self._unchecked = 0
         self._scale = instance.alpha_scale
         self._alpha = [[int(a * self._scale) for a in row] for row in instance.interference]
-        self._rates: dict[tuple[int, int, int], int] = {}
+        self._rates: dict[tuple[int, int, int, Fraction | None], int] = {}
         self._known: dict[tuple[tuple[int, ...], Placement], Ways] = {}
         servers = instance.servers
         self._like_before = [s > 0 and servers[s] == servers[s - 1] for s in range(len(servers))]
         self._free = [[server.gpus, server.cpus] for server in servers]
-        self._content: list[tuple[tuple[int, int], ...]] = [() for _ in servers]
+        self._idle = [set(range(server.gpus)) if instance.boards else set() for server in servers]
+        self._content: list[Content] = [() for _ in servers]
         self._neighbours = [[0] * instance.num_types for _ in servers]
 
     def of(self, there: tuple[int, ...], homes: Placement) -> Ways:
@@ -137,13 +143,14 @@ class SlotWays:
 
     def _put(self, j: int, tasks: Tasks, sign: int) -> None:
         job = self._instance.jobs[j]
-        for s, n in tasks:
+        for s, n, gpus in tasks:
             self._free[s][0] -= sign * n * job.gpus_per_task
             self._free[s][1] -= sign * n * job.cpus_per_task
             self._neighbours[s][job.type] += sign * (n if self._instance.per_task else 1)
+            self._idle[s].symmetric_difference_update(gpus)
             here = self._content[s]
             left = tuple(x for x in here if x[0] != j)
-            self._content[s] = (*here, (j, n)) if sign > 0 else left
+            self._content[s] = (*here, (j, n, gpus)) if sign > 0 else left
 
     def _spreads(self, j: int, s: int, left: int, before: Tasks) -> Iterator[Tasks]:
         """Yield the ways to spread what is left of a job's tasks over the servers from s on."""
@@ -161,8 +168,16 @@ class SlotWays:
         if self._like_before[s] and self._content[s] == self._content[s - 1]:
             most = min(most, before[-1][1] if before and before[-1][0] == s - 1 else 0)
         for n in range(most, -1, -1):
-            after = (*before, (s, n)) if n else before
-            yield from self._spreads(j, s + 1, left - n, after)
+            for gpus in self._seats(j, s, n):
+                after = (*before, (s, n, gpus)) if n else before
+                yield from self._spreads(j, s + 1, left - n, after)
+
+    def _seats(self, j: int, s: int, n: int) -> Iterable[tuple[int, ...]]:
+        """Return the sets of GPUs that tasks of a job may have on a server."""
+        if not self._instance.boards:
+            return ((),)
+        need = n * self._instance.jobs[j].gpus_per_task
+        return itertools.combinations(sorted(self._idle[s]), need)
 
     def _largest(self, rows: Ints) -> list[int]:
         """Return the rows that no other row is nowhere below, those of large sum first."""
@@ -186,14 +201,23 @@ class SlotWays:
         """Return the iterations that a job does with these tasks, at most all that it has."""
         instance, job = self._instance, self._instance.jobs[j]
         row, slowdown = self._alpha[job.type], 0
-        for s, n in tasks:
+        for s, n, _ in tasks:
             among = sum(a * k for a, k in zip(row, self._neighbours[s], strict=True) if k)
             slowdown = max(slowdown, among - row[job.type] * (n if instance.per_task else 1))
-        racks = {instance.servers[s].rack for s, _ in tasks}
-        span = 2 if len(racks) > 1 else int(len(tasks) > 1)
-        key = (j, slowdown, span)
+        span = instance.span([s for s, _, _ in tasks])
+        ring = min(
+            (
+                instance.boards[instance.servers[s].board].ring_gbytes_s(gpus)
+                for s, _, gpus in tasks
+                if len(gpus) > 1
+            ),
+            default=None,
+        )
+        key = (j, slowdown, span, ring)
         if key not in self._rates:
-            comm_s = (Fraction(0), job.rack_comm_s, job.cross_comm_s)[span]
+            comm_s = instance.span_s(j, span)
+            if ring is not None:
+                comm_s = max(comm_s, instance.rings_gbytes[j] / ring)
             iteration_s = job.base_iteration_s * (1 + Fraction(slowdown, self._scale)) + comm_s
             self._rates[key] = min(job.iterations, int(instance.slot_s // iteration_s))
         return self._rates[key]
@@ -201,11 +225,11 @@ class SlotWays:
 
 def alike(instance: QueueingInstance, homes: Placement) -> tuple[object, ...]:
     """Return what lies where, but for the names of servers that are alike."""
-    on: dict[int, list[tuple[int, int]]] = {}
+    on: dict[int, list[tuple[int, int, tuple[int, ...]]]] = {}
     for j, tasks in homes:
-        for s, n in tasks:
-            on.setdefault(s, []).append((j, n))
-    contents: Mapping[int, tuple[tuple[int, int], ...]] = {s: tuple(x) for s, x in on.items()}
+        for s, n, gpus in tasks:
+            on.setdefault(s, []).append((j, n, gpus))
+    contents: Mapping[int, Content] = {s: tuple(x) for s, x in on.items()}
     return tuple(
         tuple(sorted(contents.get(s, ()) for s in members))
         for members in instance.server_classes.values()

@@ -7,7 +7,8 @@ that they left open, until there is a plan. Each time that there is none, the bo
 Where there are too many of them, orders are searched for a good plan. Let :math:`k_j` be the slot
 in which job j ends at the earliest, if nobody disturbs it, U the sum of all jobs' last slots in the
 best plan so far. In a better plan no job ends later than :math:`k_j + U - \sum_i k_i`, so F3 needs
-no slots after the largest of these. Its bound, or that nothing better is left, closes the search.
+no slots after the largest of these; F3r takes its place with boards or a network. Its bound, or
+that nothing better is left, closes the search.
 """
 
 from __future__ import annotations
@@ -22,10 +23,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
-from ...formulations.time_slotted import (
-    build,
-    decode,
-)
+from ...formulations import ring_slots, time_slotted
 from ...heuristics.order_search import (
     swap_jobs,
     try_rules,
@@ -136,9 +134,10 @@ def _close(
     rng: np.random.Generator,
 ) -> MethodOutcome:
     """Solve F3 on the slots that are left, and join what it proves."""
+    f3 = ring_slots if instance.has_architecture else time_slotted
     try:
         with search.clock.phase("build"):
-            model = build(shorter)
+            model = f3.build(shorter)
     except ModelRefused as refusal:
         if search.best is None:
             raise
@@ -150,7 +149,7 @@ def _close(
     search.versions.update(solved.versions)
     search.limit_hit = solved.limit_hit
     if solved.status in (Status.OPTIMAL, Status.FEASIBLE):
-        solution = decode(model, shorter)
+        solution = f3.decode(model, shorter)
         value = evaluate(instance, solution).objective
         if value is not None:
             search.offer(value, solution)

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.marl.queueing.data.generate import presets
+from gadgetopt.models.marl.queueing.data.generate import presets, topologies
 from gadgetopt.models.marl.queueing.heuristics.order_search import order_search
 from gadgetopt.system.result import Limits
 
-PRESETS = (presets.tiny, presets.quickstart, presets.paper, presets.poisson)
+PRESETS = (
+    presets.tiny, presets.quickstart, presets.paper, presets.poisson,
+    topologies.boards, topologies.fat_tree, topologies.vl2, topologies.bcube,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("preset", PRESETS)
