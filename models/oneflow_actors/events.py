@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gadgetopt.pieces.cycle_ratio import Arc, deadlock, earliest, largest_cycle_ratio
+from gadgetopt.pieces.graphs.cycle_ratio import Arc, deadlock, earliest, largest_cycle_ratio
 
 from .instance import Firing, OneflowActorsInstance
 

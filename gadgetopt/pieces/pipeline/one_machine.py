@@ -11,11 +11,11 @@ below that of `bound.head_load_tail`, which is the case of one head and one tail
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.shop import Shop
+from gadgetopt.pieces.preemption import preemptive_makespan
 
 Table = list[list[int]]
 
@@ -119,33 +119,4 @@ def one_machine_bound(
             best = max(best, preemptive_makespan(forward), preemptive_makespan(backward))
         else:
             best = max(best, preemptive_makespan(forward + backward))
-    return best
-
-
-def preemptive_makespan(jobs: list[tuple[int, int, int]]) -> int:
-    """Return the makespan of Jackson's preemptive schedule.
-
-    Parameters
-    ----------
-    jobs : list of (int, int, int)
-        Head, length and tail of each.
-    """
-    waiting = sorted(jobs)
-    available: list[list[int]] = []  # [-tail, length left]
-    now = best = k = 0
-    while k < len(waiting) or available:
-        if not available:
-            now = max(now, waiting[k][0])
-        while k < len(waiting) and waiting[k][0] <= now:
-            heapq.heappush(available, [-waiting[k][2], waiting[k][1]])
-            k += 1
-        longest = available[0]
-        step = longest[1]
-        if k < len(waiting):
-            step = min(step, waiting[k][0] - now)
-        now += step
-        longest[1] -= step
-        if longest[1] == 0:
-            heapq.heappop(available)
-            best = max(best, now - longest[0])
     return best

@@ -1,7 +1,7 @@
 """Certificates of lower bounds on makespan and period: the name of a formula, and where.
 
-The formulas and their proofs are in `bounding`; the check computes the one that is named, in whole
-ticks, and believes no number of the certificate.
+The formulas and their proofs are in `bounding` and `heads_tails`; the check computes the one that
+is named, in whole ticks, and believes no number of the certificate.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt
 
 from ..bounding import chain_bound, load_bound, rounds_bound, warm_up_bound, windows_bound
+from ..heads_tails import machine_bound
 from ..instance import PipelineSchedulesInstance
 from ..shop import Shop, shop_of
 
@@ -42,7 +43,15 @@ class Rounds(Data):
     rounds: NonNegativeInt
 
 
-Proof = OfDevice | Chain | Rounds
+class Machine(Data):
+    """(B6): heads and tails of a device; a period counts from the begin of `begin` to its end."""
+
+    kind: Literal["machine"] = "machine"
+    device: NonNegativeInt
+    begin: NonNegativeInt
+
+
+Proof = OfDevice | Chain | Rounds | Machine
 
 _OF_DEVICE = {"load": load_bound, "warm_up": warm_up_bound, "windows": windows_bound}
 
@@ -76,6 +85,10 @@ def ticks_of(shop: Shop, proof: Proof) -> int | None:
     if isinstance(proof, OfDevice):
         _check(proof.device, len(shop.on_device), "device")
         return _OF_DEVICE[proof.kind](shop, proof.device)
+    if isinstance(proof, Machine):
+        _check(proof.device, len(shop.on_device), "device")
+        _check(proof.begin, len(shop.on_device), "begin")
+        return machine_bound(shop, proof.device, proof.begin)
     _check(proof.stage, len(shop.device), "stage")
     if isinstance(proof, Rounds):
         return rounds_bound(shop, proof.stage, proof.rounds)

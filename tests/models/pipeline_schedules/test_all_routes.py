@@ -5,7 +5,10 @@ import os
 import numpy as np
 import pytest
 
-from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import all_bounds
+from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
+    all_bounds,
+    machine_bounds,
+)
 from gadgetopt.models.pipeline_schedules.shop import shop_of
 from gadgetopt.system.result import Limits, Status
 
@@ -42,7 +45,7 @@ def test_all_exact_routes_agree_with_brute_force(seed):
         assert result.objective == pytest.approx(best) if best else result.objective is None
     if best is not None:
         shop = shop_of(instance)
-        for ticks, proof in all_bounds(shop):
+        for ticks, proof in (*all_bounds(shop), *machine_bounds(shop)):
             assert ticks <= best * instance.ticks_per_s, proof
 
 

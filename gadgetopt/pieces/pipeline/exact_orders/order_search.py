@@ -31,10 +31,10 @@ import numpy as np
 
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.pieces.pipeline.exact_orders.order_loops import earliest
-from gadgetopt.pieces.pipeline.one_machine import preemptive_makespan
 from gadgetopt.pieces.pipeline.orders import OrderLists
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import simulate
+from gadgetopt.pieces.preemption import preemptive_makespan
 from gadgetopt.search.clock import Clock
 
 #: Blocks that are looked at before loops are compiled, and the largest sums that they may hold.

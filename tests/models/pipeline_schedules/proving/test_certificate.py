@@ -9,9 +9,11 @@ from gadgetopt.models.pipeline_schedules.instance import Overlap
 from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
     all_bounds,
     best_certificate,
+    machine_bounds,
 )
 from gadgetopt.models.pipeline_schedules.proving.certificate import (
     Chain,
+    Machine,
     OfDevice,
     PipelineSchedulesCertificate,
     Rounds,
@@ -69,6 +71,8 @@ def test_rounds_through_memory_of_one_microbatch(two_devices):
         Chain(stage=2, to_stage=0),
         Chain(stage=0, to_stage=1),
         Rounds(stage=2, rounds=0),
+        Machine(device=2, begin=0),
+        Machine(device=0, begin=2),
     ],
 )
 def test_what_an_instance_does_not_have_is_named(two_devices, proof):
@@ -92,7 +96,8 @@ def test_no_formula_is_above_the_optimum_whatever_it_names():
         if result.objective is None:
             continue
         count, most = len(instance.stages), max(instance.microbatches)
-        proofs = [proof for _, proof in all_bounds(shop_of(instance))]
+        shop = shop_of(instance)
+        proofs = [proof for _, proof in (*all_bounds(shop), *machine_bounds(shop))]
         proofs += [Rounds(stage=s, rounds=n) for s in range(count) for n in range(most + 2)]
         for proof in proofs:
             bound = check_bound(instance, certificate(proof))

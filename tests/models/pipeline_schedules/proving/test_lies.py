@@ -9,7 +9,10 @@ from pydantic import ValidationError
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pipeline_schedules.data.generate.presets import equal
 from gadgetopt.models.pipeline_schedules.evaluate import evaluate
-from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import all_bounds
+from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
+    all_bounds,
+    machine_bounds,
+)
 from gadgetopt.models.pipeline_schedules.proving.certificate import (
     PipelineSchedulesCertificate,
     check_bound,
@@ -24,7 +27,7 @@ from ..random_cases import random_instance
 #: Changes of each certificate; GADGETOPT_MUTATIONS=300 makes more.
 COUNT = int(os.environ.get("GADGETOPT_MUTATIONS", "10"))
 VALUES = (0, 1, 2, 3, 4, 7, 31, 10**6, 10**18, 10**40, -1, True, None, "1", 1.5, [], {})
-KINDS = ("load", "warm_up", "windows", "chain", "rounds", "optimum", 3, None)
+KINDS = ("load", "warm_up", "windows", "chain", "rounds", "machine", "optimum", 3, None)
 
 #: Where each kind of formula is the best, or memory is tight.
 INSTANCES = {
@@ -40,7 +43,9 @@ def changed_at_random(document, rng):
     """Return a certificate's proof with some fields changed, left out or added."""
     proof = dict(document)
     for _ in range(int(rng.integers(1, 4))):
-        name = str(rng.choice([*proof, "device", "stage", "to_stage", "rounds", "kind", "bound"]))
+        name = str(
+            rng.choice([*proof, "device", "stage", "to_stage", "rounds", "begin", "kind", "bound"])
+        )
         if rng.random() < 0.1:
             proof.pop(name, None)
         else:
@@ -55,7 +60,8 @@ def test_no_changed_certificate_proves_more_than_the_optimum(name):
     result = solved(instance)
     assert result.status is Status.OPTIMAL
     judged = 0
-    for _, proof in all_bounds(shop_of(instance)):
+    shop = shop_of(instance)
+    for _, proof in (*all_bounds(shop), *machine_bounds(shop)):
         for _ in range(COUNT):
             document = {"proof": changed_at_random(proof.model_dump(), rng)}
             try:
@@ -75,7 +81,8 @@ def test_bounds_are_below_and_published_schedules_above_the_optimum():
         result = solved(instance)
         if result.status is not Status.OPTIMAL:  # infeasible, or time is up
             continue
-        for ticks, proof in all_bounds(shop_of(instance)):
+        shop = shop_of(instance)
+        for ticks, proof in (*all_bounds(shop), *machine_bounds(shop)):
             assert ticks <= result.objective * instance.ticks_per_s, proof
         for schedule in PUBLISHED:
             try:

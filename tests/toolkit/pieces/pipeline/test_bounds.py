@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from gadgetopt.pieces.pipeline.bound import head_load_tail, machine_bounds
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.improvement import improved_schedule, rule_schedules
-from gadgetopt.pieces.pipeline.one_machine import one_machine_bound, preemptive_makespan
+from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
@@ -96,9 +96,3 @@ def test_every_machine_has_a_bound_and_full_duplex_channels_two():
     assert len(list(machine_bounds(shop))) == 3
     directions = [b.direction for b in machine_bounds(replace(shop, full_duplex=True))]
     assert directions == ["both", "forward", "backward", "both"]
-
-
-def test_jacksons_schedule_preempts():
-    # A long job starts at 0; at 1 one with tail 10 comes: 1 + 2 + 10; the long one ends at 7.
-    assert preemptive_makespan([(0, 5, 0), (1, 2, 10)]) == 13
-    assert preemptive_makespan([(0, 5, 8), (1, 2, 10)]) == 15

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.pieces.cycle_ratio import Arc, deadlock, earliest, largest_cycle_ratio
+from gadgetopt.pieces.graphs.cycle_ratio import Arc, deadlock, earliest, largest_cycle_ratio
 
 ARCS = st.lists(
     st.builds(Arc, st.integers(0, 4), st.integers(0, 4), st.integers(0, 9), st.integers(-1, 3)),
