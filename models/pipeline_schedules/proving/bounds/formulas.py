@@ -24,7 +24,7 @@ from ..certificate import (
 )
 
 #: Heads and tails of single devices are computed up to so many operations, squared, times begins:
-#: a few seconds. Tuned: `benchmarks/pipeline_schedules_bounds.py`.
+#: about ten seconds. Tuned: `benchmarks/pipeline_schedules_bounds.py`.
 MOST_WORK = 10**7
 
 
