@@ -4,6 +4,12 @@ Batches are processed one by one. A node of a batch costs nothing if the device 
 times `host_cost` if the host does, and its weight times `remote_cost` otherwise. Then the device
 holds it. Between two batches the device and the host hold no more than their capacities. Features
 that are loaded before the first batch cost as much as misses.
+
+Where policies cost something to run, the solution names one, and what it evicts is what that policy
+does: hits are noted first, in ascending order of the nodes, then the other nodes are taken in, and
+before each one that finds the cache full the node of the least key leaves. The key is the time of
+loading (FIFO), of the last use (LRU), or the uses since loading and then the last one (LFU). A
+static cache keeps what was preloaded and takes nothing in.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from gadgetopt.system.result import Evaluation, Violation
 
-from .instance import CacheInstance, CacheSolution
+from .instance import CacheInstance, CacheSolution, PolicyName
 
 
 def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
@@ -53,6 +59,10 @@ def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
         device.update(batch)
         if p < len(batches) - 1:
             violations += _retain(instance, solution, p, device, host)
+    if (instance.policy_cost is None) != (solution.policy is None):
+        wanted = "a policy" if instance.policy_cost else "no policy"
+        violations.append(Violation("policy", f"policy, expected {wanted}", 1))
+        return Evaluation(None, tuple(violations))
     components = {
         "requested": requested,
         "misses": misses,
@@ -61,7 +71,66 @@ def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
         "preloads": len(solution.preloaded),
         "cost_without_preloads": cost,
     }
+    if solution.policy is not None:
+        violations += _departures(instance, solution, solution.policy, batches)
+        running = _running_cost(instance, solution, solution.policy, requested, misses)
+        components["running_cost"] = running
+        cost += running
     return Evaluation(cost + preload_cost, tuple(violations), components)
+
+
+def _departures(
+    instance: CacheInstance, solution: CacheSolution, policy: PolicyName, batches: list[list[int]]
+) -> Iterator[Violation]:
+    """Yield where a solution evicts what its policy would not."""
+    if policy != "static" and solution.preloaded:
+        yield Violation("preloads_of_a_policy", f"preloaded, policy {policy}", 1)
+        return
+    kept = set(solution.preloaded)
+    key: dict[int, tuple[int, ...]] = {}
+    time = 0
+    for p, batch in enumerate(batches[:-1]):
+        there = set(key)
+        for v in batch:
+            time += 1
+            if v in there and policy == "lru":
+                key[v] = (time,)
+            elif v in there and policy == "lfu":
+                key[v] = (key[v][0] + 1, time)
+        for v in batch:
+            time += 1
+            if policy == "static" or v in there or instance.capacity == 0:
+                continue
+            if len(key) == instance.capacity:
+                del key[min(key, key=key.__getitem__)]
+            key[v] = (1, time) if policy == "lfu" else (time,)
+        held = kept if policy == "static" else set(key)
+        wanted = (there | set(batch)) - held
+        if set(solution.evicted[p]) != wanted:
+            departs = len(set(solution.evicted[p]) ^ wanted)
+            yield Violation("evicted_is_not_of_the_policy", f"evicted[{p}], {policy}", departs)
+
+
+def _running_cost(
+    instance: CacheInstance,
+    solution: CacheSolution,
+    policy: PolicyName,
+    requested: int,
+    misses: int,
+) -> int:
+    """Return what a policy costs to run; all but the nodes that are held at the end have left."""
+    assert instance.policy_cost is not None, "the policy has a cost"
+    cost = instance.policy_cost.of(policy)
+    if policy == "static":
+        admitted, left = len(solution.preloaded), 0
+    else:
+        admitted, left = misses, misses - min(instance.capacity, len(instance.frequency))
+    return (
+        cost.lookup * requested
+        + cost.hit * (requested - misses)
+        + cost.admit * admitted
+        + cost.evict * left
+    )
 
 
 def _order_violations(instance: CacheInstance, solution: CacheSolution) -> Iterator[Violation]:

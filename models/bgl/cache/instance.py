@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Solution
 
 Nodes = tuple[NonNegativeInt, ...]
+PolicyName = Literal["fifo", "lru", "lfu", "static"]
 
 
 class TrainingGraph(Data):
@@ -59,6 +60,39 @@ class TrainingGraph(Data):
         return self
 
 
+class RunningCost(Data):
+    """What a policy costs to run, in the unit of `remote_cost`.
+
+    Attributes
+    ----------
+    lookup : int
+        Of every node that a batch needs.
+    hit : int
+        Of every one that is found: what the policy notes of it.
+    admit, evict : int
+        Of every node that is taken in, and that leaves.
+    """
+
+    lookup: NonNegativeInt = 0
+    hit: NonNegativeInt = 0
+    admit: NonNegativeInt = 0
+    evict: NonNegativeInt = 0
+
+
+class PolicyCosts(Data):
+    """Running costs of the policies that a cache may have; the defaults are (reconstructed)."""
+
+    fifo: RunningCost = RunningCost(lookup=1, admit=1, evict=1)
+    lru: RunningCost = RunningCost(lookup=1, hit=1, admit=1, evict=1)
+    lfu: RunningCost = RunningCost(lookup=1, hit=2, admit=1, evict=2)
+    static: RunningCost = RunningCost(lookup=1)
+
+    def of(self, policy: PolicyName) -> RunningCost:
+        """Return the cost of a policy."""
+        cost: RunningCost = getattr(self, policy)
+        return cost
+
+
 class CacheInstance(Instance):
     r"""Requests for features, a cache, and whether their order is given.
 
@@ -86,6 +120,9 @@ class CacheInstance(Instance):
     host_cost : int
         Cost of loading a feature of weight 1 from host memory, less than `remote_cost`.
     graph : TrainingGraph or None
+    policy_cost : PolicyCosts or None
+        With it the cache has one of four policies, which costs something to run: the policy is a
+        decision, and what leaves is what it says. Without it, what leaves is the decision.
     """
 
     requests: Annotated[tuple[Annotated[Nodes, Field(min_length=1)], ...], Field(min_length=1)]
@@ -98,6 +135,7 @@ class CacheInstance(Instance):
     host_capacity: NonNegativeInt = 0
     host_cost: NonNegativeInt = 0
     graph: TrainingGraph | None = None
+    policy_cost: PolicyCosts | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -121,6 +159,16 @@ class CacheInstance(Instance):
             raise ValueError(
                 f"graph.train_nodes: {len(self.graph.train_nodes)} for "
                 f"{len(self.requests)} requests"
+            )
+        if self.policy_cost is not None and not (
+            self.batch_size == 1
+            and self.host_capacity == 0
+            and self.unit_sizes
+            and self.unit_weights
+        ):
+            raise ValueError(
+                "policy_cost: expected none where batches are of several requests, there is a "
+                "host, or weights or sizes differ"
             )
         return self
 
@@ -187,6 +235,8 @@ class CacheSolution(Solution):
         Nodes that leave the host for good; empty without a host cache.
     preloaded : tuple of int
         Nodes that are loaded before the first batch.
+    policy : "fifo", "lru", "lfu", "static" or None
+        What the cache runs, where that costs something.
     """
 
     order: Nodes
@@ -194,6 +244,7 @@ class CacheSolution(Solution):
     demoted: tuple[Nodes, ...] = ()
     dropped: tuple[Nodes, ...] = ()
     preloaded: Nodes = ()
+    policy: PolicyName | None = None
 
 
 def size(instance: CacheInstance) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..subproblems.chains import certificate_of_chain
 from ..subproblems.networks import HIDDEN, SELLER_INPUTS
 from ..subproblems.rounding import rounded_table
 
+#: What `gadgetopt train adversarial_online_policy --preset quickstart --seed 0` writes.
+SHIPPED = Path(__file__).parent / "policy.npz"
+
 
 @method(kind="heuristic", reference="Du, Huang and Wu 2021, reconstructed", files=("policy",))
 def learned(
@@ -25,24 +29,24 @@ def learned(
 ) -> MethodOutcome:
     """The seller's network, rounded to a table; its worst case is exact.
 
-    Return the policy of a file that `gadgetopt train adversarial_online_policy` wrote.
+    Return the policy of a file that `gadgetopt train adversarial_online_policy` wrote; without one,
+    of the file that comes with the system, for two units and the levels 1, 2, 4.
 
     Parameters
     ----------
     instance : AdversarialOnlinePolicyInstance
         With the levels and units that the policy was trained for.
     policy : str
-        The file.
+        The file; empty for the one that comes with the system.
 
     Raises
     ------
     InputError
         If the file is none of a policy.
     ModelRefused
-        If no file is given, or the policy was trained for other levels or units.
+        If the policy was trained for other levels or units.
     """
-    if not policy:
-        raise ModelRefused("policy: none given, expected a file of `gadgetopt train`")
+    policy = policy or str(SHIPPED)
     read = read_policy(policy, "adversarial_online_policy", ("networks",))
     levels = read.array("levels", None, 2)
     if (levels[:, 1] < 1).any() or (levels != np.floor(levels)).any():

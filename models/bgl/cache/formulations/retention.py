@@ -59,7 +59,19 @@ def given_intervals(instance: CacheInstance) -> Intervals:
     """
     if instance.order != "given":
         raise ModelRefused("order: free, but this formulation needs a given one")
+    check_no_policy(instance)
     return intervals_of(instance.batches(tuple(range(len(instance.requests)))))
+
+
+def check_no_policy(instance: CacheInstance) -> None:
+    """Refuse an instance whose cache has a policy.
+
+    Raises
+    ------
+    ModelRefused
+    """
+    if instance.policy_cost is not None:
+        raise ModelRefused("policy_cost: what leaves is decided freely here, not by a policy")
 
 
 def check_size(instance: CacheInstance, entries: int) -> None:

@@ -13,10 +13,11 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..evaluate import evaluate
+from ..formulations.retention import check_no_policy
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of
 from ..subproblems.ordering import heavy_path, improve_order, overlaps, reloads_of
-from ..subproblems.replay import replay
+from ..subproblems.replay import Policy, replay
 from ..subproblems.sweep import keep_earliest_ends
 from .network import is_interval_matrix, keep_by_flow, savings
 
@@ -37,6 +38,7 @@ def path_order(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     ModelRefused
         If the order is given, or there are more than 3000 requests.
     """
+    check_no_policy(instance)
     order = best_path(instance, Clock(limits))
     return MethodOutcome(solution=retained(instance, order))
 
@@ -65,6 +67,7 @@ def order_moves(
     ModelRefused
         If the order is given, or there are more than 3000 requests.
     """
+    check_no_policy(instance)
     clock = Clock(limits)
     trace = Trace(limits, clock)
 
@@ -116,6 +119,23 @@ def moved(
         return first + reloads_of(batches, range(len(batches)), instance.capacity)
 
     return improve_order(order, misses, len(instance.frequency), rounds, rng, clock, told)
+
+
+def suited(
+    instance: CacheInstance,
+    order: list[int],
+    policy: Policy,
+    rounds: int,
+    rng: np.random.Generator,
+    clock: Clock,
+) -> list[int]:
+    """Return an order after random moves on which a policy of one unit cache misses less."""
+
+    def misses(tried: list[int]) -> int:
+        found = evaluate(instance, replay(instance, tried, policy))
+        return int(found.components["misses"])
+
+    return improve_order(order, misses, len(instance.frequency), rounds, rng, clock)[0]
 
 
 def retained(instance: CacheInstance, order: list[int]) -> CacheSolution:

@@ -187,6 +187,7 @@ def replay(instance: CacheInstance, order: Sequence[int], policy: Policy) -> Cac
         evicted=tuple(evicted[:-1]),
         demoted=tuple(demoted[:-1]),
         dropped=tuple(dropped[:-1]),
+        policy=None if instance.policy_cost is None else policy,
     )
 
 
@@ -205,4 +206,5 @@ def static(instance: CacheInstance, order: Sequence[int], ranked: Iterable[int])
         order=tuple(order),
         evicted=tuple(tuple(v for v in batch if v not in kept) for batch in batches[:-1]),
         preloaded=tuple(sorted(kept)),
+        policy=None if instance.policy_cost is None else "static",
     )

@@ -65,7 +65,11 @@ SHARPNESS, MOST_ANSWERS = 0.02, 200
 @trainer(
     name="networks",
     methods=("learned",),
-    presets={"small": {"rounds": 100}, "five_units": {"units": 5, "horizon": 15}},
+    presets={
+        "small": {"rounds": 100},
+        "five_units": {"units": 5, "horizon": 15},
+        "quickstart": {"levels": 3, "horizon": 5, "rounds": 60},
+    },
 )
 def start(
     seed: int,

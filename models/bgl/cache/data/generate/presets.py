@@ -31,6 +31,32 @@ def quickstart(
 
 
 @generator()
+def policies(
+    rng: np.random.Generator,
+    *,
+    batches: int = 8,
+    nodes: int = 16,
+    batch_nodes: int = 4,
+    capacity: int = 4,
+    remote_cost: int = 10,
+) -> CacheInstance:
+    """Batches that overlap by chance, for a cache whose policy costs something to run.
+
+    Return batches with the running costs of `PolicyCosts` (reconstructed).
+    """
+    from ...instance import CacheInstance, PolicyCosts
+
+    drawn = _batches(rng, batches, nodes, batch_nodes, capacity)
+    return CacheInstance(
+        requests=drawn.requests,
+        capacity=capacity,
+        order="free",
+        remote_cost=remote_cost,
+        policy_cost=PolicyCosts(),
+    )
+
+
+@generator()
 def paper(
     rng: np.random.Generator,
     *,

@@ -74,14 +74,14 @@ def both_caches(instance: CacheInstance, limits: Limits) -> MethodOutcome:
 
 def least_reloads_of_both(instance: CacheInstance, clock: Clock) -> CacheCertificate:
     """Return the least reloads that the clock leaves time to prove, as a certificate."""
-    device = _least_reloads(instance, instance.capacity, clock)
-    both = _least_reloads(instance, instance.capacity + instance.host_capacity, clock)
+    device = least_reloads(instance, instance.capacity, clock)
+    both = least_reloads(instance, instance.capacity + instance.host_capacity, clock)
     if device == both == 0:
         return CacheCertificate(proof=Compulsory())
     return CacheCertificate(proof=BothCaches(device_reloads=device, both_reloads=both))
 
 
-def _least_reloads(instance: CacheInstance, capacity: int, clock: Clock) -> int:
+def least_reloads(instance: CacheInstance, capacity: int, clock: Clock) -> int:
     """Return the least reloads of a cache over all orders, or what is proved of them in time."""
     proved = 0
     try:

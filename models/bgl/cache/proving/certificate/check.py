@@ -20,10 +20,20 @@ r"""Certificates of lower bounds on the cost of loading, and their check in exac
   at least
 
   .. math:: c \, w |\cup_i B_i| + c' w R + (c - c') w R'.
+* `RunningPolicies`, where policies cost something to run: every order has at least R reloads. For a
+  policy that costs l a lookup, h a hit, m an admission and e an eviction, A requested nodes and X
+  misses, of which :math:`f = \min(K, |\cup_i B_i|)` stay to the end, an order costs
+
+  .. math:: c X + l A + h (A - X) + m X + e (X - f) = (l + h) A - e f + (c + m + e - h) X,
+
+  with :math:`|\cup_i B_i| + R \le X \le A`; a static cache of the nodes S that :math:`q_v` batches
+  need costs :math:`(c + l) A + \sum_{v \in S} (c + m - (c - h) q_v)` in every order. The bound is
+  the least over the four policies.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import accumulate
 from typing import Annotated, Literal
@@ -34,8 +44,11 @@ from gadgetopt.numbers.exact import ceiling, check_prices, common_denominator
 from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
-from ...instance import CacheInstance
+from ...instance import CacheInstance, PolicyName
 from .orders import no_order_within
+
+#: Policies whose cost depends on the order. By definition.
+DYNAMIC: tuple[Literal["fifo", "lru", "lfu"], ...] = ("fifo", "lru", "lfu")
 
 
 class Compulsory(Data):
@@ -73,7 +86,14 @@ class BothCaches(Data):
     both_reloads: NonNegativeInt
 
 
-Proof = Compulsory | BoundaryPrices | NoOrderWithin | BothCaches
+class RunningPolicies(Data):
+    """No order has fewer reloads, whatever policy the cache runs."""
+
+    kind: Literal["running_policies"] = "running_policies"
+    reloads: NonNegativeInt
+
+
+Proof = Compulsory | BoundaryPrices | NoOrderWithin | BothCaches | RunningPolicies
 
 
 class CacheCertificate(Certificate):
@@ -96,6 +116,8 @@ def check_bound(instance: CacheInstance, certificate: CacheCertificate) -> int |
         return instance.compulsory_cost
     if isinstance(proof, BoundaryPrices):
         return ceiling(_priced_bound(instance, proof))
+    if isinstance(proof, RunningPolicies):
+        return _bound_of_policies(instance, proof.reloads)
     if isinstance(proof, BothCaches):
         return _bound_of_both(instance, proof)
     return _exhausted_bound(instance, proof.reloads)
@@ -178,6 +200,49 @@ def _bound_of_both(instance: CacheInstance, proof: BothCaches) -> int | None:
     from_host = miss_cost(instance) // instance.remote_cost * instance.host_cost
     reloads = from_host * device + (miss_cost(instance) - from_host) * both
     return instance.compulsory_cost + reloads
+
+
+def _bound_of_policies(instance: CacheInstance, reloads: int) -> int | None:
+    if instance.policy_cost is None:
+        raise ValueError("proof.kind: policies that cost something need policy_cost, none is given")
+    if reloads and not _excluded(instance, instance.capacity, reloads - 1, "reloads"):
+        return None
+    least = len(instance.frequency) + reloads
+    dynamic = (cost_of_misses(instance, name, least) for name in DYNAMIC)
+    return min(*dynamic, static_cost(instance, best_static(instance)))
+
+
+def cost_of_misses(instance: CacheInstance, policy: PolicyName, misses: int) -> int:
+    """Return the least cost of a policy other than the static one with at least so many misses."""
+    assert instance.policy_cost is not None, "the policy has a cost"
+    cost, c = instance.policy_cost.of(policy), miss_cost(instance)
+    requested = sum(instance.frequency.values())
+    held = min(instance.capacity, len(instance.frequency))
+    slope = c + cost.admit + cost.evict - cost.hit
+    worst = misses if slope >= 0 else requested
+    return (cost.lookup + cost.hit) * requested - cost.evict * held + slope * worst
+
+
+def best_static(instance: CacheInstance) -> list[int]:
+    """Return the nodes that a static cache holds at the least cost; it may stay empty."""
+    gain = {v: _static_gain(instance, v) for v in instance.frequency}
+    ranked = sorted(gain, key=lambda v: (-gain[v], v))
+    return [v for v in ranked[: instance.capacity] if gain[v] > 0]
+
+
+def static_cost(instance: CacheInstance, held: Iterable[int]) -> int:
+    """Return what a static cache of some nodes costs, in every order."""
+    assert instance.policy_cost is not None, "the policy has a cost"
+    requested = sum(instance.frequency.values())
+    lookup = instance.policy_cost.static.lookup
+    return (miss_cost(instance) + lookup) * requested - sum(_static_gain(instance, v) for v in held)
+
+
+def _static_gain(instance: CacheInstance, node: int) -> int:
+    """Return what holding a node saves at its uses, less its load and admission."""
+    assert instance.policy_cost is not None, "the policy has a cost"
+    cost, c = instance.policy_cost.static, miss_cost(instance)
+    return (c - cost.hit) * instance.frequency[node] - c - cost.admit
 
 
 def _excluded(instance: CacheInstance, capacity: int, reloads: int, field: str) -> bool:

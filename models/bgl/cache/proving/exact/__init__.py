@@ -3,4 +3,5 @@
 - `retention`: Belady's sweep, minimum-cost flow, and the integer program.
 - `order_search`: the default method, for instances of any kind.
 - `order_states`: sets of batches with all contents of both caches.
+- `policy_orders`: policy and order, where policies cost something to run.
 """

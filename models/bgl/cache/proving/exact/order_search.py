@@ -18,15 +18,23 @@ from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome, Status
 from ...evaluate import evaluate
 from ...formulations import joint, retention
 from ...heuristics.network import is_interval_matrix
-from ...heuristics.orders import best_path, moved, retained
+from ...heuristics.orders import best_path, moved, retained, suited
 from ...instance import CacheInstance, CacheSolution
 from ...subproblems.intervals import solution_of
-from ...subproblems.replay import replay
+from ...subproblems.replay import replay, static
 from ..bounds.boundary_prices import kept_and_priced, relaxed_prices
-from ..bounds.order_tables import MOST_CHECKED, least_reloads_of_both, no_order_below
+from ..bounds.order_tables import (
+    MOST_CHECKED,
+    least_reloads,
+    least_reloads_of_both,
+    no_order_below,
+)
 from ..certificate.check import (
+    DYNAMIC,
     CacheCertificate,
     Compulsory,
+    RunningPolicies,
+    best_static,
     check_bound,
     is_plain,
     is_plain_but_for_host,
@@ -35,6 +43,7 @@ from ..certificate.check import (
 from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
 from .order_prefixes import Prefix, cost_beyond, extensions
+from .policy_orders import cheapest_policy
 
 #: Times the seconds of a search that its check takes: 4.8 at most on preset `batches`, mostly 3.
 #: Tuned: `benchmarks/constants.py`.
@@ -62,7 +71,8 @@ def order_search(
     tables over all sets of batches and beams of growing width, then one search over prefixes after
     the other, with one reload more than was just excluded, until an order is found or the
     incumbent is met. With a host, the reloads of the device and of both caches as one are bounds,
-    and branch and bound goes over what orders begin with. Otherwise the joint model in HiGHS.
+    and branch and bound goes over what orders begin with. Where policies cost something to run, all
+    policies on the orders that suit them, then `policy_orders`. Otherwise the joint model in HiGHS.
 
     Parameters
     ----------
@@ -78,7 +88,9 @@ def order_search(
     search = _Search(instance, limits, rng)
     with search.interruptible():
         search.prove_certified(CacheCertificate(proof=Compulsory()))
-        if instance.order == "given":
+        if instance.policy_cost is not None:
+            search.choose_policy(rounds)
+        elif instance.order == "given":
             search.retain()
         else:
             search.start_from_paths(rounds)
@@ -110,6 +122,31 @@ class _Search(Search[CacheSolution]):
         bound = check_bound(self.instance, certificate)
         if bound is not None:
             self.prove(bound, certificate)
+
+    def choose_policy(self, rounds: int) -> None:
+        """Try all policies on orders that suit them, then close the gap by their states."""
+        instance, count = self.instance, len(self.instance.requests)
+        self.consider(static(instance, range(count), best_static(instance)))
+        for policy in DYNAMIC:
+            self.consider(replay(instance, range(count), policy))
+            if instance.order == "free" and not self.over:
+                order = best_path(instance, self.clock)
+                order = suited(instance, order, policy, rounds, self.rng, self.clock)
+                self.consider(replay(instance, order, policy))
+        reloads = 0
+        if instance.num_batches <= MOST_BATCHES:
+            with self.clock.phase("tables"):
+                reloads = least_reloads(instance, instance.capacity, self.clock)
+        self.prove_certified(CacheCertificate(proof=RunningPolicies(reloads=reloads)))
+        if not self.over:
+            with self.clock.phase("states"):
+                try:
+                    self.consider(cheapest_policy(instance, self.clock))
+                    self.prove(self.value)
+                except ModelRefused as refusal:
+                    self.notes["refused"] = str(refusal)
+                except OutOfTimeError:
+                    self.limit_hit = "time_s" if self.clock.expired else OWN_LIMIT
 
     def retain(self) -> None:
         """Solve the retention of the given order."""

@@ -1,5 +1,7 @@
 """Networks trained against each other: certified, and the same from the same seed."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,11 @@ def test_the_certified_ratio_of_the_curve_is_that_of_the_policy(tmp_path):
     assert found.objective >= 2
     assert run(game([1, 2, 4], 2, 3), f"learned:policy={tmp_path / 'policy.npz'}").refused
     assert run(game([1, 2, 4], 1, 3), "learned").refused
+
+
+def test_the_policy_that_ships_is_near_the_optimum_of_the_quickstart():
+    found = run(game([1, 2, 4], 2, 5), "learned")
+    assert Fraction(15, 8) <= found.objective < Fraction(15, 8) * Fraction(103, 100)
 
 
 def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path):
