@@ -246,11 +246,11 @@ def peel_widest(
 
 
 @compiled
-def most_over(arcs: Arcs, capacity: Ints, limits: Limited, known: int, a: int) -> int:
+def most_over(arcs: Arcs, most_of: Ints, limits: Limited, known: int, a: int) -> int:
     """Return the most that a tree of `grow_exactly` can have with one more arc, for known sets."""
     u, v = arcs[0][a], arcs[1][a]
     sets, excess, entered = limits
-    most: int = capacity[a]
+    most: int = most_of[a]
     for i in range(known):
         if entered[i] and sets[i, v] and not sets[i, u]:
             most = min(most, excess[i] // entered[i])
@@ -268,7 +268,14 @@ def wider(capacity: Ints, a: int, b: int) -> bool:
 
 @compiled
 def widest_into(
-    arcs: Arcs, capacity: Ints, usable: Bools, limits: Limited, known: int, rate: int, v: int
+    arcs: Arcs,
+    capacity: Ints,
+    most_of: Ints,
+    usable: Bools,
+    limits: Limited,
+    known: int,
+    rate: int,
+    v: int,
 ) -> int:
     """Return the widest arc into v that allows the rate, from nodes that are usable; -1 if none."""
     tails, heads, first, incident = arcs
@@ -277,7 +284,7 @@ def widest_into(
         a = incident[k]
         if heads[a] != v or not usable[tails[a]] or not wider(capacity, a, best):
             continue
-        if most_over(arcs, capacity, limits, known, a) >= rate:
+        if most_over(arcs, most_of, limits, known, a) >= rate:
             best = a
     return best
 
@@ -352,7 +359,10 @@ def grow_exactly(
     source[root] = True
     room = len(sets)
     limits = (sets, np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64))
-    entered = limits[2]
+    excess, entered = limits[1], limits[2]
+    # What an arc allows at most: its capacity, and less once a set has refused it. The set may be
+    # forgotten, but not this, or two arcs that are refused in turn would be tried for ever.
+    most_of = capacity.copy()
     unknown = -2
     widest = np.full(n, unknown, dtype=np.int64)
     known, size = 0, 0
@@ -363,9 +373,9 @@ def grow_exactly(
             if inside[v]:
                 continue
             a = widest[v]
-            narrow = a >= 0 and most_over(arcs, capacity, limits, known, a) < rate
+            narrow = a >= 0 and most_over(arcs, most_of, limits, known, a) < rate
             if a == unknown or narrow:
-                a = widest_into(arcs, capacity, usable, limits, known, rate, v)
+                a = widest_into(arcs, capacity, most_of, usable, limits, known, rate, v)
                 widest[v] = a
             if a >= 0 and wider(capacity, a, best):
                 best = a
@@ -374,7 +384,7 @@ def grow_exactly(
             rate = 0
             for a in range(len(capacity)):
                 if usable[tails[a]] and not inside[heads[a]]:
-                    rate = max(rate, most_over(arcs, capacity, limits, known, a))
+                    rate = max(rate, most_over(arcs, most_of, limits, known, a))
             if rate == 0:
                 return 0
             put(left, capacity)
@@ -395,6 +405,7 @@ def grow_exactly(
             else:
                 known += 1
             limit_by(arcs, capacity, demand, reached, tree, size, limits, i)
+            most_of[best] = min(most_of[best], excess[i] // entered[i])
             continue
         left[best] -= rate
         tree[size] = best
@@ -412,7 +423,7 @@ def grow_exactly(
             w = heads[a]
             if tails[a] != v or inside[w] or widest[w] == unknown:
                 continue
-            allowed = most_over(arcs, capacity, limits, known, a) >= rate
+            allowed = most_over(arcs, most_of, limits, known, a) >= rate
             if allowed and wider(capacity, a, widest[w]):
                 widest[w] = a
     return rate

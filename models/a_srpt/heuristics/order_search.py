@@ -17,8 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -63,7 +62,7 @@ def order_search(
     jobs = range(len(instance.jobs))
     if len(jobs) > MOST_JOBS:
         raise ModelRefused(f"jobs: {len(jobs)}, expected at most {MOST_JOBS} for list schedules")
-    clock = Clock(limits)
+    search: Search[Cluster] = Search("min", limits)
     work = instance.gpus * instance.min_ticks
     weight = [float(job.weight) for job in instance.jobs]
     release, ticks = instance.release_ticks, instance.min_ticks
@@ -79,29 +78,19 @@ def order_search(
             moods = [mood] * len(jobs)
             value, cluster = _decoded(instance, order, moods, mapper)
             found.append((value, len(found), order, moods, cluster))
-            if clock.expired:
+            if search.clock.expired:
                 break
     value, _, order, moods, best = min(found)
-    trace = Trace(limits, clock)
-    trace.note(value, None)
-    limit_hit = None
+    search.offer(value, best)
     for _ in range(steps if len(jobs) > 1 else 0):
-        if clock.expired:
-            limit_hit = "time_s"
+        if search.clock.expired:
             break
         new_order, new_moods = _changed(order, moods, rng)
         new_value, cluster = _decoded(instance, new_order, new_moods, mapper)
         if new_value <= value:
-            if new_value < value:
-                trace.note(new_value, None)
+            search.offer(new_value, cluster)
             value, order, moods, best = new_value, new_order, new_moods, cluster
-    return MethodOutcome(
-        solution=best.solution(),
-        claimed_objective=value,
-        limit_hit=limit_hit,
-        trace=tuple(trace.points),
-        phases_s=clock.phases_s,
-    )
+    return search.outcome(best.solution())
 
 
 def _changed(

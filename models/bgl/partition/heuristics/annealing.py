@@ -7,7 +7,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -38,18 +38,13 @@ def annealing(
     sweeps : int, default 16,000
         Proposals for each node with weight; fewer where there are few nodes.
     """
-    clock, weighted = Clock(limits), Weighted.of(instance)
-    trace = Trace(limits, clock)
-    start = best_start(instance, weighted, 1, clock, rng, memory=False)
-    trace.note(instance.pair_weights.cut(start), None)
-    part = annealed(instance, weighted, start, sweeps, clock, rng)
-    return MethodOutcome(
-        solution=BglPartitionSolution.of(part.tolist()),
-        claimed_objective=instance.pair_weights.cut(part),
-        limit_hit="time_s" if clock.expired else None,
-        trace=tuple(trace.points),
-        notes=slow_note(),
-    )
+    search: Search[Ints] = Search("min", limits)
+    weighted = Weighted.of(instance)
+    start = best_start(instance, weighted, 1, search.clock, rng, memory=False)
+    search.offer(instance.pair_weights.cut(start), start)
+    part = annealed(instance, weighted, start, sweeps, search.clock, rng)
+    search.offer(instance.pair_weights.cut(part), part)
+    return search.outcome(BglPartitionSolution.of(part.tolist()), **slow_note())
 
 
 def annealed(

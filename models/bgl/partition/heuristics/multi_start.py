@@ -9,7 +9,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -42,19 +42,13 @@ def multi_start(
     """
     if starts < 1:
         raise ModelRefused(f"starts: {starts}, expected at least 1")
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
+    search: Search[Ints] = Search("min", limits)
 
     def found(part: Ints) -> None:
-        trace.note(instance.pair_weights.cut(part), None)
+        search.offer(instance.pair_weights.cut(part), part)
 
-    part = best_start(instance, Weighted.of(instance), starts, clock, rng, found=found)
-    return MethodOutcome(
-        solution=BglPartitionSolution.of(part.tolist()),
-        claimed_objective=instance.pair_weights.cut(part),
-        limit_hit="time_s" if clock.expired else None,
-        trace=tuple(trace.points),
-    )
+    part = best_start(instance, Weighted.of(instance), starts, search.clock, rng, found=found)
+    return search.outcome(BglPartitionSolution.of(part.tolist()))
 
 
 #: Largest weight of an edge for METIS, whose sums are of 32 bits. Tuned: `benchmarks/constants.py`.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.pieces.graphs import arborescence_peeling
 from gadgetopt.pieces.graphs.arborescence_peeling import (
     fits_words,
     peel_arborescences,
@@ -165,3 +166,14 @@ def test_roots_that_send_more_than_a_cut_allows_are_refused(network):
     more[0] += sum(capacity) + 1
     with pytest.raises(ValueError, match="reaches node"):
         peel_rooted_arborescences(n, tails, heads, np.array(capacity), more)
+
+
+@settings(max_examples=200, deadline=None)
+@given(networks())
+def test_trees_end_where_there_is_room_for_one_set_only(drawn):
+    # Two arcs that sets refuse in turn: each set was forgotten for the other's, without end.
+    n, arcs, capacity, root, most = drawn
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arborescence_peeling, "MOST_SETS", 1)
+        total, _ = peeled(n, arcs, capacity, root, most)
+    assert total == most
