@@ -4,7 +4,8 @@ Each room declares its own parts. The paper:
 
 - `instance`, `evaluate`, `features`
 - `formulations`: integer programs of plans with GPUs counted by machine
-- `algorithms`: the paper's planner and its early-backward schedule
+- `algorithms`: the paper's planner, its early-backward schedule, the authors' public planner, and
+  what the slides of the planner's author say
 - `baselines`: data parallelism, GPipe, straight pipelines, PipeDream
 - `guarantees`, `statements`
 

@@ -3,7 +3,7 @@
 A prefix is a number of planned layers with the stages that hold them. The rest of the layers on the
 rest of the GPUs completes it to a plan, so every prefix that is visited is a candidate; the empty
 one is pure data parallelism. A prefix grows by one stage: its last layer, its number of GPUs, and
-what the three placement policies choose. Its latency depends on the whole prefix, so keeping one
+what the placement policies choose. Its latency depends on the whole prefix, so keeping one
 prefix for each (layers, occupied GPUs) is a heuristic, and keeping all takes exponential time.
 """
 

@@ -21,21 +21,33 @@ The pivot is chosen from the last stage to the first: s replaces Q if
 .. math:: (M-1)(F_s + B_s) > (M-1)(F_Q + B_Q) + \sum_{a=s+1}^{Q-1} (F_a + B_a).
 
 That rule is "paper". With the upper limit Q instead of Q - 1, the comparison is that of the
-latencies without AllReduce. "max" is the Q of the largest lower bound.
+latencies without AllReduce. "max" is the Q of the largest lower bound, "slowest" that of the
+largest F + B, the first of equal ones.
+
+The slides of the planner's author (HPGO, the planner's earlier name) have two latencies, both with
+the slowest Q. The first is the one above with the "derived" ending. The later one, ending "slides",
+adds what lies behind the pivot, with n the last position and stages :math:`s` alone,
+
+.. math::
+    R = \sum_{a=Q+1}^{n} (F_a + B_a) - (n - Q) F_Q, \qquad E_s(Q) = R + \sum_{a=s}^{Q} B_a
+    \ (s \le Q),
+
+.. math::
+    E_s(Q) = R - (n - s) B_Q + \sum_{a=Q+1}^{s} F_a + B_s \ (s > Q).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.tolerance import Number
 
-PivotRule = Literal["paper", "max"]
-Ending = Literal["derived", "printed"]
+PivotRule = Literal["paper", "max", "slowest"]
+Ending = Literal["derived", "printed", "slides"]
 
 
 def latency_s(
@@ -56,10 +68,13 @@ def latency_s(
         M.
     pivot : int
         Q.
-    ending : "derived" or "printed"
+    ending : "derived", "printed" or "slides"
     """
     warm_up = sum(fwd[: pivot + 1])
     steady = (microbatches - 1) * (fwd[pivot] + bwd[pivot])
+    if ending == "slides":
+        later: Number = max(_slides_endings(fwd, bwd, reduce_s, pivot))
+        return warm_up + steady + later
     tail: Number = 0
     last: Number = reduce_s[pivot] + bwd[pivot]
     for s in range(pivot, -1, -1):
@@ -73,6 +88,18 @@ def latency_s(
         if ending == "derived":
             ahead += bwd[s]
     return warm_up + steady + last
+
+
+def _slides_endings(fwd: Any, bwd: Any, reduce_s: Any, pivot: int) -> list[Any]:
+    """Return AR_s + E_s of the slides' later latency for every stage, of numbers or of arrays."""
+    n = len(fwd) - 1
+    rest = sum(fwd[pivot + 1 :]) + sum(bwd[pivot + 1 :]) - (n - pivot) * fwd[pivot]
+    return [
+        rest + reduce_s[s] + sum(bwd[s : pivot + 1])
+        if s <= pivot
+        else rest + reduce_s[s] - (n - s) * bwd[pivot] + sum(fwd[pivot + 1 : s + 1]) + bwd[s]
+        for s in range(0, n + 1, 2)
+    ]
 
 
 def head_load_tail_s(
@@ -99,7 +126,9 @@ def pivot_of(
     microbatches: int,
     rule: PivotRule = "paper",
 ) -> int:
-    """Return the pivot of a rule; of equal ones of "max" the last."""
+    """Return the pivot of a rule; of equal ones of "max" the last, of "slowest" the first."""
+    if rule == "slowest":
+        return max(range(len(fwd)), key=lambda q: (fwd[q] + bwd[q], -q))
     if rule == "max":
         bounds = head_load_tail_s(fwd, bwd, reduce_s, microbatches)
         return max(range(len(bounds)), key=lambda q: (bounds[q], q))
@@ -148,9 +177,15 @@ def latencies_s(
             right.append(np.maximum(reduce_s[q], right[-1]) - bwd[q])
         right = [r - b for r, b in zip(right, reversed(bwd), strict=True)]
     values = np.array(start) + np.maximum(np.array(left), np.array(right[::-1]))
+    if ending == "slides":
+        values = np.array(start)
+        for q in range(last + 1):
+            values[q] += np.max(_slides_endings(fwd, bwd, reduce_s, q), axis=0)
     if rule == "max":
         bounds = np.array(start) + np.array(left)
         pivots = last - np.argmax(bounds[::-1], axis=0)
+    elif rule == "slowest":
+        pivots = np.argmax(np.array(fwd) + np.array(bwd), axis=0)
     else:
         pivots = _paper_pivots(fwd, bwd, microbatches)
     chosen: Floats = np.take_along_axis(values, pivots[None], axis=0)[0]

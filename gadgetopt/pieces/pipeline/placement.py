@@ -6,9 +6,15 @@ r"""Placement policies: which free GPUs the next stage takes on machines of iden
 - "scatter_first": one GPU at a time round-robin over the machines already used, or over all if none
   is. For stages of small weights and large activations.
 
+- "gaps_first": machines that are partly occupied, the one with fewest free GPUs first. What is left
+  over is filled before larger gaps are opened. Only the variant "slides" has it.
+
 What a policy does when it runs out is its variant: with "fallback", fresh first goes on with used
 machines, append first with fresh ones, scatter first with whatever is free in order; with "code",
-the first two give up, and scatter first takes turns over all machines from the start.
+the first two give up, and scatter first takes turns over all machines from the start. "slides" is
+"fallback" with gaps first as a fourth policy, before scatter first. The slides of the planner's
+author name it and say that it fills the gaps of machines that are not full; that small gaps come
+first, and fresh machines last, is reconstructed.
 
 All of them take the lowest GPU of a machine first, so the occupied GPUs of a machine are always its
 first ones, and a number for each machine says it all.
@@ -19,9 +25,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-Policy = Literal["fresh_first", "append_first", "scatter_first"]
-Variant = Literal["fallback", "code"]
-POLICIES: tuple[Policy, ...] = get_args(Policy)
+Policy = Literal["fresh_first", "append_first", "gaps_first", "scatter_first"]
+Variant = Literal["fallback", "code", "slides"]
+#: The policies of the paper, and those of the slides.
+POLICIES: tuple[Policy, ...] = ("fresh_first", "append_first", "scatter_first")
+POLICIES_OF_SLIDES: tuple[Policy, ...] = get_args(Policy)
 
 #: Number of GPUs of each machine.
 Counts = tuple[int, ...]
@@ -38,12 +46,12 @@ def place(
 
     Parameters
     ----------
-    policy : "fresh_first", "append_first" or "scatter_first"
+    policy : "fresh_first", "append_first", "gaps_first" or "scatter_first"
     sizes, used : sequence of int, (K,)
         GPUs of each machine, and how many of them are occupied.
     need : int
         GPUs of the stage, at most those that are free.
-    variant : "fallback" or "code"
+    variant : "fallback", "code" or "slides"
 
     Raises
     ------
@@ -58,15 +66,18 @@ def place(
     if policy == "scatter_first":
         anywhere = variant == "code" or not any(used)
         return _in_turns(machines if anywhere else partly, sizes, used, need)
+    if policy == "gaps_first":
+        partly.sort(key=lambda k: sizes[k] - used[k])
     first, then = (fresh, partly) if policy == "fresh_first" else (partly, fresh)
-    return _in_order([*first, *(then if variant == "fallback" else [])], sizes, used, need)
+    return _in_order([*first, *([] if variant == "code" else then)], sizes, used, need)
 
 
 def choices(
     sizes: Sequence[int], used: Sequence[int], need: int, variant: Variant = "fallback"
 ) -> list[Counts]:
-    """Return what the three policies take, without repetitions, in their order."""
-    found = (place(policy, sizes, used, need, variant) for policy in POLICIES)
+    """Return what the policies of a variant take, without repetitions, in their order."""
+    policies = POLICIES_OF_SLIDES if variant == "slides" else POLICIES
+    found = (place(policy, sizes, used, need, variant) for policy in policies)
     return list(dict.fromkeys(counts for counts in found if counts is not None))
 
 

@@ -56,6 +56,8 @@ class Cluster:
         self._heavy: dict[int, bool] = {}
         self._running: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
         self._schedule: list[tuple[int, int, Offer]] = []
+        #: Start and units of an iteration of the jobs that run.
+        self._pace: dict[int, tuple[int, int]] = {}
         # Servers on offer by number of GPUs, until the next change.
         self._on_offer: dict[tuple[int, bool], tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
@@ -68,6 +70,18 @@ class Cluster:
     def running(self) -> Iterable[tuple[int, int]]:
         """Completion and job of what runs, in no order."""
         return ((end, job) for end, job, _ in self._running)
+
+    def progress(self, now: int) -> Iterable[tuple[int, int]]:
+        """Yield every job that runs, and how many iterations it has done by now.
+
+        What time it has run says so, not its true number: in its last tick it may seem to have
+        done more.
+        """
+        above, below = self._instance.tick_s.as_integer_ratio()
+        for job, (start, units) in self._pace.items():
+            if units:
+                per_s = self._instance.times[self._jobs[job].job_type].units_per_s
+                yield job, (now - start) * above * per_s // (self._total * below * units)
 
     def is_heavy(self, job: int) -> bool:
         """Return True if a job's speed depends much on where it runs."""
@@ -112,6 +126,7 @@ class Cluster:
         self._on_offer.clear()
         heapq.heappush(self._running, (end, job, used))
         self._schedule.append((job, now, offer))
+        self._pace[job] = now, offer.units
         return end
 
     def complete(self) -> int:
@@ -119,6 +134,7 @@ class Cluster:
         _, job, used = heapq.heappop(self._running)
         self.free.release(used)
         self._on_offer.clear()
+        del self._pace[job]
         return job
 
     def solution(self, predictor: str | None = None) -> ASrptSolution:

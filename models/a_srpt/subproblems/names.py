@@ -15,4 +15,12 @@ PredictorName = Literal[
     "group_median",
     "last",
     "global_mean",
+    "shrunk",
+    "shrunk_cautious",
+    "shrunk_censored",
+    "forest_residual",
+    "forest_smeared",
+    "group_median_smeared",
+    "shrunk_smeared",
+    "forest_residual_smeared",
 ]

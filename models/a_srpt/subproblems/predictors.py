@@ -17,6 +17,11 @@ from gadgetopt.errors import ModelRefused
 
 from ..instance import ASrptInstance
 from .arrivals import FIRST_GUESS, Arrival, Completed, Seen
+from .shrunk import CAUTION, SHRINKAGE, Running, Shrunk, nothing_runs
+
+#: Smearing raises predictions by no more than this factor.
+#: Tuned: `benchmarks/a_srpt_forecasting.py`.
+MOST_SMEARING = 10.0
 
 
 class Predictor(Protocol):
@@ -104,25 +109,77 @@ class History:
         self._completed.add(arrival, iterations)
 
 
+class Smeared:
+    r"""Another predictor's predictions, raised until the work of completed jobs adds up.
+
+    The factor is :math:`\max(1, \sum w n / \sum w \tilde n)` over the completed jobs, with
+    :math:`\tilde n` as predicted at their arrival and w the GPU-seconds of an iteration.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    weights : sequence of float
+        w of every job.
+    """
+
+    def __init__(self, predictor: Predictor, weights: Sequence[float]):
+        self._predictor, self._weights = predictor, weights
+        self._true = self._predicted = 0.0
+        self._raw: dict[int, int] = {}
+
+    def predict(self, arrival: Arrival) -> int:
+        """Return the other's prediction times the factor."""
+        raw = self._raw[arrival.job] = self._predictor.predict(arrival)
+        factor = self._true / self._predicted if self._predicted else 1.0
+        return max(1, round(raw * min(MOST_SMEARING, max(1.0, factor))))
+
+    def observe(self, arrival: Arrival, iterations: int) -> None:
+        """Add a completed job."""
+        weight = self._weights[arrival.job]
+        self._true += weight * iterations
+        self._predicted += weight * self._raw.pop(arrival.job)
+        self._predictor.observe(arrival, iterations)
+
+
 def make_predictor(
-    name: str, instance: ASrptInstance, noise_sd: float, rng: np.random.Generator
+    name: str,
+    instance: ASrptInstance,
+    noise_sd: float,
+    rng: np.random.Generator,
+    running: Running = nothing_runs,
 ) -> Predictor:
-    """Return a predictor that has seen nothing yet.
+    """Return a predictor that has seen nothing yet; `running` is for `shrunk_censored`.
 
     Raises
     ------
     ModelRefused
-        If scikit-learn is missing for `forest`.
+        If scikit-learn is missing for a forest.
     """
     if name in ("oracle", "noisy_oracle"):
         sd = noise_sd if name == "noisy_oracle" else 0.0
         return Truth([job.num_iterations for job in instance.jobs], sd, rng)
+    if name.endswith("_smeared"):
+        raw = make_predictor(name.removesuffix("_smeared"), instance, noise_sd, rng, running)
+        return Smeared(raw, work_of_an_iteration(instance))
     if name == "stated":
         return Stated()
-    if name == "forest":
-        from .forest import Forest
+    if name in ("forest", "forest_residual"):
+        from .forest import Forest, ResidualForest
 
-        return Forest(rng)
+        return Forest(rng) if name == "forest" else ResidualForest(rng)
+    if name == "shrunk_cautious":
+        return Shrunk(SHRINKAGE, cold=CAUTION)
+    if name in ("shrunk", "shrunk_censored"):
+        return Shrunk(SHRINKAGE, running=running if name == "shrunk_censored" else nothing_runs)
     if name == "global_mean":
         return History(lambda seen: seen.mean, by_group=False)
     return History(attrgetter({"group_mean": "mean", "group_median": "median"}.get(name, "last")))
+
+
+def work_of_an_iteration(instance: ASrptInstance) -> list[float]:
+    """Return the GPU-seconds of an iteration of every job, as if it had a server to itself."""
+    of_type = [
+        kind.num_gpus * float(times.seconds(times.together))
+        for kind, times in zip(instance.job_types, instance.times, strict=True)
+    ]
+    return [of_type[job.job_type] for job in instance.jobs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from statistics import median
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +14,7 @@ from gadgetopt.system.result import MethodOutcome
 from ..instance import ASrptInstance
 from .arrivals import Arrival, arrival_of
 from .cluster import Cluster
+from .forecasts import Forecasts
 from .predictors import make_predictor
 
 #: The clock is asked after so many events. Tuned: `benchmarks/constants.py`.
@@ -62,17 +62,19 @@ def simulate(
     Returns
     -------
     MethodOutcome
-        Its notes have the number of events, and mean and median of the relative error of
-        predictions, |predicted / true - 1|.
+        Its notes have the number of events, and what `Forecasts` says of the predictions.
     """
     require_at_least(0, noise_sd=noise_sd)
     jobs, total, cluster = instance.jobs, instance.total_gpus, policy.cluster
-    guess = make_predictor(predictor, instance, noise_sd, rng)
+    now: int | None = 0
+    guess = make_predictor(
+        predictor, instance, noise_sd, rng, lambda: cluster.progress(0 if now is None else now)
+    )
     arrived: dict[int, Arrival] = {}
     order = sorted(range(len(jobs)), key=lambda j: (jobs[j].release_tick, j))
     upcoming = deque((jobs[j].release_tick * total, j) for j in order)
     events = 0
-    errors = []
+    forecasts = Forecasts(instance)
     while True:
         times = (
             upcoming[0][0] if upcoming else None,
@@ -87,19 +89,17 @@ def simulate(
             return MethodOutcome(limit_hit="time_s")
         while cluster.next_completion == now:
             done = cluster.complete()
-            guess.observe(arrived.pop(done), jobs[done].num_iterations)
+            known = arrived.pop(done)
+            guess.observe(known, jobs[done].num_iterations)
+            forecasts.observe(known)
         while upcoming and upcoming[0][0] == now:
             _, job = upcoming.popleft()
             arrived[job] = arrival_of(instance, job)
             predicted = guess.predict(arrived[job])
-            errors.append(abs(predicted / jobs[job].num_iterations - 1))
+            forecasts.predict(arrived[job], predicted)
             policy.arrive(job, now, predicted)
         policy.dispatch(now)
-    notes = {
-        "events": events,
-        "mean_prediction_error": sum(errors) / len(errors),
-        "median_prediction_error": median(errors),
-    }
+    notes = {"events": events, **forecasts.notes()}
     noise = f":noise_sd={noise_sd}" if predictor == "noisy_oracle" else ""
     return MethodOutcome(solution=cluster.solution(predictor + noise), notes=notes)
 

@@ -74,12 +74,12 @@ class Reading:
     ----------
     memo : "none" or "best_prefix"
         Keep all prefixes, or the best for each (layers planned, GPUs occupied).
-    pivot : "paper" or "max"
-        The printed rule, or the pivot of the largest lower bound.
-    ending : "derived" or "printed"
+    pivot : "paper", "max" or "slowest"
+        The printed rule, the pivot of the largest lower bound, or the slowest stage or link.
+    ending : "derived", "printed" or "slides"
         Sign and range of the ending phase after the pivot.
-    placement : "fallback" or "code"
-        What the placement policies do when they run out of GPUs.
+    placement : "fallback", "code" or "slides"
+        What the placement policies do when they run out of GPUs, or four of them.
     max_stages : int or None
         Most stages; None for no limit beside the instance's.
     """

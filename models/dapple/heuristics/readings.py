@@ -28,12 +28,13 @@ def dapple_reading(
 
     Parameters
     ----------
-    pivot : "paper" or "max", default "max"
-        The printed rule, which `dapple` has, or the pivot of the largest lower bound.
-    ending : "derived" or "printed", default "derived"
+    pivot : "paper", "max" or "slowest", default "max"
+        The printed rule, which `dapple` has, the pivot of the largest lower bound, or the slowest
+        stage or link, which the slides of the planner's author have.
+    ending : "derived", "printed" or "slides", default "derived"
         Sign and range of the ending phase after the pivot.
-    placement : "fallback" or "code", default "fallback"
-        What the placement policies do when they run out of GPUs.
+    placement : "fallback", "code" or "slides", default "fallback"
+        What the placement policies do when they run out of GPUs; "slides" has a fourth policy.
     warmup : "A", "B" or "best", default "best"
         As of `dapple`.
     """

@@ -1,10 +1,12 @@
 """Synthetic chains with the totals of the paper's networks, on its hardware.
 
-Parameters, global batches and microbatches of the networks, and the hardware, are the paper's as
-recalled (reconstructed); totals of time are those of the authors' published profiles. The shapes
-are ours: layers of a transformer are alike within noise; the parameters of VGG-19 are nearly all in
-its last layers, its time and activations in the first; those of AmoebaNet grow towards the end.
-ResNet-50 is not among the published profiles and is left out.
+Parameters, global batches and microbatches of the networks, and the speeds of links, are the
+paper's as recalled (reconstructed). The machines, and XLNet's batches, are those of the notes that
+the authors publish with their planner (`PLANNER_REPRODUCTION.md` of AlibabaPAI/DAPPLE); totals of
+time are those of their published profiles. The shapes are ours: layers of a transformer are alike
+within noise; the parameters of VGG-19 are nearly all in its last layers, its time and activations
+in the first; those of AmoebaNet grow towards the end. ResNet-50 is not among the published profiles
+and is left out.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from gadgetopt.system.result import Limits
 from ..chains import D1, D2
 
 
-@pytest.mark.parametrize("placement", ["fallback", "code"])
-@pytest.mark.parametrize("ending", ["derived", "printed"])
-@pytest.mark.parametrize("pivot", ["paper", "max"])
+@pytest.mark.parametrize("placement", ["fallback", "code", "slides"])
+@pytest.mark.parametrize("ending", ["derived", "printed", "slides"])
+@pytest.mark.parametrize("pivot", ["paper", "max", "slowest"])
 def test_every_reading_gives_a_feasible_plan_of_its_claimed_length(pivot, ending, placement):
     instance = random_chain(np.random.default_rng(3), layers=7, gpus_per_machine=2)
     for warmup in ("A", "B", "best"):

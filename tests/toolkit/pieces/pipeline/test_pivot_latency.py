@@ -54,13 +54,45 @@ def test_many_plans_at_once_have_the_latencies_of_each_alone(seed):
     rng = np.random.default_rng(seed)
     q, n, m = 2 * int(rng.integers(1, 5)) - 1, 7, int(rng.integers(1, 9))
     f, b, a = (rng.integers(0, 30, (q, n)).astype(float) for _ in range(3))
-    for rule in ("paper", "max"):
-        for ending in ("derived", "printed"):
+    for rule in ("paper", "max", "slowest"):
+        for ending in ("derived", "printed", "slides"):
             many = latencies_s(list(f), list(b), list(a), m, rule, ending)
             for k in range(n):
                 times = f[:, k], b[:, k], a[:, k]
                 pivot = pivot_of(*times, m, rule)
                 assert many[k] == latency_s(*times, m, pivot, ending)
+
+
+def slides_latency_s(f, b, a, m, later):
+    """The pipeline lengths PL of the slides as they print them, Q the slowest position."""
+    q = max(range(len(f)), key=lambda k: (f[k] + b[k], -k))
+    n, length = len(f) - 1, m * (f[q] + b[q]) + sum(f[:q]) + sum(b[:q])
+    if not later:
+        return length + max(a[i] - sum(b[:i]) for i in range(0, n + 1, 2))
+    behind = sum(f[q + 1 :]) + sum(b[q + 1 :]) - (n - q) * f[q]
+    taken = [
+        sum(b[:i]) if i <= q else sum(b[:q]) + (n - i + 1) * b[q] - sum(f[q + 1 : i + 1]) - b[i]
+        for i in range(0, n + 1, 2)
+    ]
+    return length + behind + max(a[2 * k] - less for k, less in enumerate(taken))
+
+
+def test_the_later_latency_of_the_slides_by_hand():
+    # Q = 0, R = (2 + 2) + (2 + 4) - 2 * 3 = 4: 3 + 27 + 4 + max(6 + 0.2, 2 + 2 + 4 + 3.1) = 45.1.
+    assert pivot_of(*D1, 4, "slowest") == 0
+    assert latency_s(*D1, 4, 0, "slides") == pytest.approx(45.1)
+    assert slides_latency_s(*D1, 4, later=True) == pytest.approx(45.1)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_slides_print_the_derived_ending_first_and_their_own_later(seed):
+    rng = np.random.default_rng(seed)
+    q, m = 2 * int(rng.integers(1, 5)) - 1, int(rng.integers(1, 9))
+    f, b, a = (rng.integers(0, 30, q).tolist() for _ in range(3))
+    a[1::2] = [0] * (q // 2)
+    pivot = pivot_of(f, b, a, m, "slowest")
+    assert latency_s(f, b, a, m, pivot) == slides_latency_s(f, b, a, m, later=False)
+    assert latency_s(f, b, a, m, pivot, "slides") == slides_latency_s(f, b, a, m, later=True)
 
 
 @pytest.mark.parametrize("seed", range(30))

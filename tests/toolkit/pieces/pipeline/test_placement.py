@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.pieces.pipeline.placement import POLICIES, choices, devices, place
+from gadgetopt.pieces.pipeline.placement import (
+    POLICIES,
+    POLICIES_OF_SLIDES,
+    choices,
+    devices,
+    place,
+)
 
 SIZES = (4, 4, 4)
 
@@ -39,8 +45,8 @@ def test_a_policy_takes_as_many_free_gpus_as_needed(data):
     if not free:
         return
     need = data.draw(st.integers(1, free))
-    for variant in ("fallback", "code"):
-        for policy in POLICIES:
+    for variant in ("fallback", "code", "slides"):
+        for policy in POLICIES_OF_SLIDES:
             counts = place(policy, sizes, used, need, variant)
             assert counts is not None or variant == "code"
             if counts is not None:
@@ -48,6 +54,32 @@ def test_a_policy_takes_as_many_free_gpus_as_needed(data):
                 assert all(0 <= c <= s - u for c, s, u in zip(counts, sizes, used, strict=True))
         found = choices(sizes, used, need, variant)
         assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("used", "need", "expected"),
+    [
+        # One GPU is free on machine 0, three on machine 1: append first goes in order, gaps first
+        # takes the smaller gap first, whichever machine has it.
+        ((3, 1, 0), 2, (1, 1, 0)),
+        ((1, 3, 0), 2, (1, 1, 0)),
+        ((1, 3, 0), 1, (0, 1, 0)),
+        # No gaps are left, then fresh machines.
+        ((4, 2, 0), 3, (0, 2, 1)),
+        ((0, 0, 0), 5, (4, 1, 0)),
+    ],
+)
+def test_gaps_first_fills_the_smallest_gaps(used, need, expected):
+    assert place("gaps_first", SIZES, used, need, "slides") == expected
+    found = choices(SIZES, used, need, "slides")
+    assert expected in found
+    assert set(choices(SIZES, used, need)) <= set(found)
+
+
+def test_gaps_first_differs_from_append_first_by_the_order_of_gaps():
+    """Append first takes the first machine that is partly occupied, gaps first the fullest."""
+    assert place("append_first", SIZES, (1, 3, 0), 1) == (1, 0, 0)
+    assert place("gaps_first", SIZES, (1, 3, 0), 1, "slides") == (0, 1, 0)
 
 
 def test_more_gpus_than_are_free_cannot_be_placed():
