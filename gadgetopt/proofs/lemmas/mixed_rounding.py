@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,8 +49,7 @@ WIDEST, TIGHT = 100, 1e-6
 DIGITS = 6
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """`sum a x <= side` of a row: its number, and the factor by which it is one."""
 
     row: int
@@ -283,8 +281,9 @@ def _negated(numbers: dict[int, float]) -> dict[int, float]:
 
 def _sides_of(i: int, row: Row) -> Iterator[Side]:
     columns, coefficients, low, high, unit = row
-    terms = {j: a / unit for j, a in zip(columns, coefficients, strict=True) if a}
-    norm = math.sqrt(sum(a * a for a in terms.values()))
+    pairs = zip(columns, coefficients, strict=True)
+    terms = {j: a / unit for j, a in pairs if a}
+    norm = math.sqrt(sum([a * a for a in terms.values()]))
     if high is not None:
         yield Side(i, 1, terms, high / unit, low == high, norm)
     if low is not None and low != high:
