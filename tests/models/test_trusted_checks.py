@@ -83,7 +83,6 @@ TABLES = {
     "adversarial_online_sequence": {"automaton_of"},
     "bgl_cache": {
         "best_static",
-        "cost_of_misses",
         "is_plain",
         "is_plain_but_for_host",
         "miss_cost",
