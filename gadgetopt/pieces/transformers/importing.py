@@ -27,9 +27,8 @@ _GIGA = 10**9
 #: Options that are in every name.
 _IN_NAME = {"cluster", "device", "machines", "seq", "devices"}
 
-#: Options of every importer of a configuration, in words.
-MODEL_HELP = {
-    "seq": "tokens of a sequence; 0: the positions that gpt2, bert and vit have",
+#: Options that say the machines, in words.
+MACHINE_HELP = {
     "cluster": "dgx-a100, dgx-h100, dgx-b200, mi300x-8, or one of your file; else by device",
     "device": "a100, h100, h200, b200, mi300x, or one of your file; else the cluster's",
     "machines": "number of boxes",
@@ -39,6 +38,11 @@ MODEL_HELP = {
     "weights_factor": "training state by 16-bit parameters; 0: Adam's, from the next two",
     "gradient_bytes": "2 or 4",
     "optimizer_shards": "devices over which a distributed optimiser divides its state",
+}
+#: Those of every importer of a configuration.
+MODEL_HELP = {
+    "seq": "tokens of a sequence; 0: the positions that gpt2, bert and vit have",
+    **MACHINE_HELP,
 }
 #: Those of pipelines.
 HELP = {

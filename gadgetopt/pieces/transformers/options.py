@@ -19,13 +19,11 @@ from .architecture import Transformer
 from .times import Execution
 
 
-class ModelOptions(BaseModel):
-    """Options of every importer of configurations. Text is converted.
+class MachineOptions(BaseModel):
+    """The machines, and what is assumed of them. Text is converted.
 
     Attributes
     ----------
-    seq : int
-        Tokens of a sequence; 0: as many as the model has positions.
     cluster, device : str
         A box and an accelerator of the tables. Of one the other follows: the box's device, or the
         first box that has the device. If both are given, the box has that device instead.
@@ -45,7 +43,6 @@ class ModelOptions(BaseModel):
         frozen=True, extra="forbid", allow_inf_nan=False
     )
 
-    seq: int = Field(default=0, ge=0, le=10**8)
     cluster: str = ""
     device: str = ""
     machines: int = Field(default=1, ge=1, le=10_000)
@@ -55,27 +52,6 @@ class ModelOptions(BaseModel):
     weights_factor: float = Field(default=0.0, ge=0, le=1e6)
     gradient_bytes: Literal[2, 4] = 2
     optimizer_shards: int = Field(default=1, ge=1, le=10**6)
-
-    def sequence(self, model: Transformer) -> int:
-        """Return the tokens of a sequence of a model.
-
-        Raises
-        ------
-        InputError
-            If the model has another number of tokens, fewer positions, or leaves them open.
-        """
-        fixed = model.fixed_sequence
-        if fixed is not None:
-            if self.seq not in (0, fixed):
-                raise InputError(f"seq: {self.seq}, but an image has {fixed} tokens")
-            return fixed
-        if model.learned_positions and self.seq > model.learned_positions:
-            raise InputError(
-                f"seq: {self.seq}, but {model.family} has {model.learned_positions} positions"
-            )
-        if self.seq or model.learned_positions:
-            return self.seq or model.learned_positions
-        raise InputError("seq: is missing, expected the tokens of a sequence, such as seq=4096")
 
     def target(self) -> Target:
         """Return the machines.
@@ -97,6 +73,39 @@ class ModelOptions(BaseModel):
         """Bytes of the training state by those of the parameters."""
         state = training_bytes(self.gradient_bytes, self.optimizer_shards) / HALF_BYTES
         return self.weights_factor or float(state)
+
+
+class ModelOptions(MachineOptions):
+    """Options of every importer of configurations.
+
+    Attributes
+    ----------
+    seq : int
+        Tokens of a sequence; 0: as many as the model has positions.
+    """
+
+    seq: int = Field(default=0, ge=0, le=10**8)
+
+    def sequence(self, model: Transformer) -> int:
+        """Return the tokens of a sequence of a model.
+
+        Raises
+        ------
+        InputError
+            If the model has another number of tokens, fewer positions, or leaves them open.
+        """
+        fixed = model.fixed_sequence
+        if fixed is not None:
+            if self.seq not in (0, fixed):
+                raise InputError(f"seq: {self.seq}, but an image has {fixed} tokens")
+            return fixed
+        if model.learned_positions and self.seq > model.learned_positions:
+            raise InputError(
+                f"seq: {self.seq}, but {model.family} has {model.learned_positions} positions"
+            )
+        if self.seq or model.learned_positions:
+            return self.seq or model.learned_positions
+        raise InputError("seq: is missing, expected the tokens of a sequence, such as seq=4096")
 
 
 class LayerOptions(ModelOptions):

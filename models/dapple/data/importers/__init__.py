@@ -1,1 +1,1 @@
-"""Instances from profiles of networks (`profiles`): PipeDream, DAPPLE and dnn-partitioning."""
+"""Instances from profiles (`profiles`), configurations and exported programs of networks."""

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...instance import Operator
-from ...labels import Shape
+from ...labels import PARTIAL, Shape, split
 from ...operators import inferred_shape
 from ...shapes import (
     Attributes,
     operand_axes,
 )
+from .by_samples import BySamples
 
 
 class NoGradient(ValueError):
@@ -36,12 +37,15 @@ class Graph:
     ----------
     operators : dict
         By name, in order.
+    assumed : dict
+        What is assumed of operators of no kind.
     """
 
     def __init__(self, placement: str = "g0", dtype_bytes: int = 4):
         self.placement: str = placement
         self.dtype_bytes = dtype_bytes
         self.operators: dict[str, Operator] = {}
+        self.assumed: dict[str, BySamples] = {}
 
     def source(self, name: str, *shape: int) -> str:
         """Add data; return its name."""
@@ -69,6 +73,22 @@ class Graph:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         return self._append(name, kind, inputs, shape, given)
+
+    def add_by_samples(
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        shape: Shape,
+        assumed: BySamples,
+        output: str = split(0),
+    ) -> str:
+        """Add an operator of no kind; return its name."""
+        shapes = [self.shape(tensor) for tensor in inputs]
+        listed = assumed.signatures(shapes, shape, self.dtype_bytes, output)
+        self._append(name, "custom", inputs, shape, Attributes())
+        self.operators[name] = self.operators[name].model_copy(update={"signatures": listed})
+        self.assumed[name] = assumed
+        return name
 
     def shape(self, tensor: str) -> Shape:
         """Return the shape of an operator's output."""
@@ -253,6 +273,10 @@ def _reduce_sum(graph: Graph, name: str, o: Operator, slot: int, gradient: str) 
     return gradient
 
 
+def _expand(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -> str:
+    return graph.add(name, "reduce_sum", gradient, axes=(o.attributes.axis or 0,))
+
+
 def _embedding(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -> str:
     rows = graph.shape(o.inputs[0])[0]
     return graph.add(name, "embedding_grad", o.inputs[1], gradient, rows=rows)
@@ -281,7 +305,16 @@ def _concat(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -> s
     return graph.add(name, "slice", gradient, axis=axis, start=start, rows=extents[slot])
 
 
+def _by_samples(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -> str:
+    assumed = graph.assumed[o.name]
+    # Of a tensor that all samples share, every part of the samples gives a part of the sum.
+    output = split(0) if assumed.samples[slot] else PARTIAL
+    shape, inputs = graph.shape(o.inputs[slot]), (gradient, *o.inputs)
+    return graph.add_by_samples(name, inputs, shape, assumed.gradient(), output)
+
+
 _GRADIENTS: dict[str, Rule] = {
+    "custom": _by_samples,
     "matmul": _matmul,
     "einsum": _einsum,
     "relu": _by_output("relu_grad"),
@@ -297,6 +330,7 @@ _GRADIENTS: dict[str, Rule] = {
     "softmax": _by_output("softmax_grad"),
     "layer_norm": _layer_norm,
     "reduce_sum": _reduce_sum,
+    "expand": _expand,
     "embedding": _embedding,
     "slice": _slice,
     "concat": _concat,

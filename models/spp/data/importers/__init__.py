@@ -1,1 +1,1 @@
-"""Instances from profiles of real networks: PipeDream's, DAPPLE's and dnn-partitioning's."""
+"""Instances from profiles, configurations and exported programs of real networks."""
