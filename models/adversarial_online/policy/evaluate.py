@@ -64,7 +64,7 @@ def evaluate(
         "worst_welfare": found.welfare,
         "worst_offline_welfare": found.offline_welfare,
     }
-    missed = tuple(_missed_predictions(instance, solution))
+    missed = tuple(missed_predictions(instance, solution))
     if instance.payoff == "regret":
         return Evaluation(regret, missed, components)
     if not found.welfare:
@@ -288,7 +288,7 @@ def most_units(instance: AdversarialOnlinePolicyInstance) -> Fraction:
     return Fraction(max(most.values()), scale)
 
 
-def _missed_predictions(
+def missed_predictions(
     instance: AdversarialOnlinePolicyInstance, solution: AdversarialOnlinePolicySolution
 ) -> Iterator[Violation]:
     """Yield the predicted sequences on which the policy earns too small a share."""

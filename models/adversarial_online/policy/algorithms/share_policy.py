@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems.curves import grid_limits, one_seed_lottery, static_lottery
+from ..evaluate import missed_predictions
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 from ..subproblems.chains import certificate_of_chain
 from ..subproblems.sizes import check_lottery_size
@@ -40,12 +42,19 @@ def share_policy(
     Raises
     ------
     ModelRefused
-        If the worst case of the lottery would take long to enumerate.
+        If the worst case of the lottery would take long to enumerate, or the shares earn too
+        little on a predicted sequence, which they do not look at.
     """
     shares, k = grid_limits(instance.levels), instance.capacity_units
     lottery = (one_seed_lottery if draw == "seed" else static_lottery)(instance.levels, shares, k)
     check_lottery_size(instance, lottery)
+    solution = AdversarialOnlinePolicySolution(lottery=lottery)
+    for missed in missed_predictions(instance, solution):
+        raise ModelRefused(
+            f"{missed.where}: the shares earn {missed.amount} less than the consistency asks for; "
+            "take minimax"
+        )
     return MethodOutcome(
-        solution=AdversarialOnlinePolicySolution(lottery=lottery),
+        solution=solution,
         certificate=certificate_of_chain(instance),
     )
