@@ -23,7 +23,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
-from ...formulations import ring_slots, time_slotted
+from ...formulations import time_slotted
 from ...heuristics.order_search import (
     swap_jobs,
     try_rules,
@@ -40,6 +40,7 @@ from ..certificate.check import (
 )
 from ..certificate.exhaustion import PlanSearch
 from ..certificate.slot_ways import TooManyStatesError
+from ..formulations import ring_slots
 
 #: Parts of the time left that the searches for a plan may take, and that all plans may.
 #: Tuned: `benchmarks/constants.py`.

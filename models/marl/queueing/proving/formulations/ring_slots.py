@@ -39,11 +39,11 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import formulation
 
-from ...subproblems.architecture import Board
-from ...subproblems.cluster import Server
-from ...subproblems.contents import Content, Slowdowns, enumerate_contents, lots_of
-from ..instance import QueueingInstance, QueueingSolution, Running
-from .time_slotted import MOST_COLUMNS, add_objective, places_of
+from ....subproblems.architecture import Board
+from ....subproblems.cluster import Server
+from ....subproblems.contents import Content, Slowdowns, enumerate_contents, lots_of
+from ...formulations.time_slotted import MOST_COLUMNS, add_objective, places_of
+from ...instance import QueueingInstance, QueueingSolution, Running
 
 #: GPUs of a job in a server, by job.
 Seating = tuple[tuple[int, ...], ...]

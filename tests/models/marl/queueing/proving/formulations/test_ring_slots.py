@@ -6,13 +6,14 @@ import pytest
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.marl.queueing.data.generate.topologies import boards, fat_tree
 from gadgetopt.models.marl.queueing.evaluate import evaluate
-from gadgetopt.models.marl.queueing.formulations import ring_slots, time_slotted
+from gadgetopt.models.marl.queueing.formulations import time_slotted
 from gadgetopt.models.marl.queueing.proving.certificate.check import alone_bound, srpt_bound
 from gadgetopt.models.marl.queueing.proving.certificate.exhaustion import PlanSearch
+from gadgetopt.models.marl.queueing.proving.formulations import ring_slots
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
-from ..brute_force import best_plan, small_architecture, small_instance
+from ...brute_force import best_plan, small_architecture, small_instance
 
 
 def by_model(instance, backend, formulation=ring_slots):
