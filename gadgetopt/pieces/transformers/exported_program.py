@@ -22,8 +22,8 @@ from pydantic import BaseModel, ValidationError
 from gadgetopt.errors import InputError
 from gadgetopt.system.reading import MOST_BYTES, check_regular
 
-#: What the file's numbers of element types are: bytes of an element. By definition (the enumeration
-#: `ScalarType` of PyTorch's schema of exported programs).
+#: Bytes of an element by the number of its type, the enumeration `ScalarType` of PyTorch's schema
+#: of exported programs. By definition.
 _ELEMENT_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 2, 7: 4, 8: 8, 12: 1, 13: 2, 28: 2, 34: 4, 35: 8}
 _ELEMENT_BYTES |= dict.fromkeys(range(29, 34), 1)
 #: The schema's version that is read. By definition.
