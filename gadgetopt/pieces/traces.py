@@ -1,7 +1,7 @@
 """Traces of GPU clusters as tables: read them, and account for every row.
 
 Two formats are read here: the condensed trace of Microsoft's Philly clusters (`read_philly`) and
-the traces of the Muri simulator (`read_muri`); others in `gadgetopt.pieces.trace_formats`. All
+the traces of the Muri simulator (`read_muri`); others in `gadgetopt.pieces.trace_jobs.formats`. All
 become a `Trace`, whose table has one row a job, in order of submission. No row of a file
 disappears: a malformed one is in `Trace.rejected` with its line number and the reason, a filtered
 one is counted in `Trace.left_out`.
@@ -20,7 +20,7 @@ import pandas as pd
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
-from gadgetopt.pieces.trace_times import EXPECTED_TIME, seconds_since_1970
+from gadgetopt.pieces.trace_jobs.times import EXPECTED_TIME, seconds_since_1970
 from gadgetopt.system.data import Instance
 
 #: Columns of `Trace.jobs`. Columns that a format lacks hold missing values.

@@ -1,1 +1,1 @@
-"""Instances: generators."""
+"""Instances: generators (`generate`) and importers (`importers`)."""

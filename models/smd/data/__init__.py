@@ -1,1 +1,1 @@
-"""Instances: generators (`generate`)."""
+"""Instances: generators (`generate`) and importers (`importers`)."""

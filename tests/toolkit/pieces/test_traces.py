@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.trace_times import seconds_since_1970
+from gadgetopt.pieces.trace_jobs.times import seconds_since_1970
 from gadgetopt.pieces.traces import COLUMNS, joined, losses, read_muri, read_philly, rejections
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "traces"

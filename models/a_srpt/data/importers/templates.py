@@ -15,44 +15,20 @@ else is data-parallel.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.trace_jobs.networks import NETWORKS, measured_s, network_of
 
 from ...instance import JobType
 
-#: Milliseconds of an iteration on 1, 2, 4, 8, 16 and 32 GPUs in servers of eight.
-MEASURED_MS = {
-    "vgg16": (107, 191, 201, 214, 332, 336),
-    "vgg19": (109, 205, 212, 226, 302, 356),
-    "resnet18": (779, 881, 921, 1010, 1055, 1059),
-    "shufflenet_v2_x1_0": (798, 850, 886, 957, 1006, 1019),
-    "bert": (178, 195, 190, 192, 244, 260),
-    "gpt2": (426, 464, 433, 437, 491, 514),
-    "a2c": (517, 525, 533, 555, 567, 585),
-    "dqn": (490, 495, 505, 509, 525, 546),
-}
 _PIPELINES = ("bert", "gpt2")
 #: Microbatches of an iteration of these pipelines (reconstructed).
 _MICROBATCHES = 4
 
 #: Activations of a pipeline, as a part of its gradients (reconstructed).
 _ACTIVATION_SHARE = Fraction(1, 10)
-
-
-def network_of(text: str) -> str:
-    """Return a network for a text that identifies a job or its group, always the same one."""
-    names = sorted(MEASURED_MS)
-    digest = hashlib.sha256(text.encode()).digest()
-    return names[int.from_bytes(digest[:8]) % len(names)]
-
-
-def measured_s(network: str, gpus: int) -> Fraction:
-    """Return the measured time of an iteration on the next power of two of GPUs."""
-    times = MEASURED_MS[network]
-    return Fraction(times[min((gpus - 1).bit_length(), len(times) - 1)], 1000)
 
 
 def calibrated_type(
@@ -69,14 +45,14 @@ def calibrated_type(
     Parameters
     ----------
     network : str
-        One of `MEASURED_MS`, or another one, which is then given the slow-down of one of them.
+        One of `NETWORKS`, or another one, which is then given the slow-down of one of them.
     gpus : int
     iteration_s : Fraction
     gpus_per_server : sequence of int
     intra, inter : Fraction
         GB/s that a GPU has within a server and between servers.
     """
-    known = network if network in MEASURED_MS else network_of(network)
+    known = network if network in NETWORKS else network_of(network)
     on_8, on_16 = measured_s(known, 8), measured_s(known, 16)
     # Scattering costs as much more of an iteration as on 16 GPUs, for rings of any length.
     extra_s = (on_16 - on_8) / on_8 * iteration_s

@@ -25,8 +25,14 @@ from pydantic import ValidationError as PydanticError
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.trace_formats import read_alibaba_2020, read_alibaba_2023, read_helios
-from gadgetopt.pieces.trace_selection import in_virtual_cluster, keep, with_duration_s, with_gpus
+from gadgetopt.pieces.trace_jobs.formats import read_alibaba_2020, read_alibaba_2023, read_helios
+from gadgetopt.pieces.trace_jobs.networks import measured_s, network_of, recurrence
+from gadgetopt.pieces.trace_jobs.selection import (
+    in_virtual_cluster,
+    keep,
+    with_duration_s,
+    with_gpus,
+)
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,
@@ -50,11 +56,7 @@ from ..generate.random_jobs import (
     demand_ticks,
     with_load,
 )
-from .templates import (
-    calibrated_type,
-    measured_s,
-    network_of,
-)
+from .templates import calibrated_type
 
 
 class Options(BaseModel):
@@ -254,9 +256,9 @@ def _instance(jobs: pd.DataFrame, options: Options) -> tuple[ASrptInstance, floa
     rows: Iterable[Any] = jobs.itertuples()
     for row, submit_s in zip(rows, submit, strict=True):
         gpus = int(row.gpus)
-        recurrence = _recurrence(row)
+        key = recurrence(row)
         place = f"{row.file}:{row.line}"
-        network = row.model if isinstance(row.model, str) else network_of(recurrence or place)
+        network = row.model if isinstance(row.model, str) else network_of(key or place)
         stated = not pd.isna(row.iteration_s)
         iteration_s = decimal_rational(row.iteration_s) if stated else measured_s(network, gpus)
         kind = (network, gpus, iteration_s)
@@ -270,7 +272,7 @@ def _instance(jobs: pd.DataFrame, options: Options) -> tuple[ASrptInstance, floa
                 job_type=kinds[kind],
                 release_tick=int(submit_s / options.tick_s),
                 num_iterations=max(1, int(iterations)),
-                group_id=groups.setdefault(recurrence, len(groups)) if recurrence else -1,
+                group_id=groups.setdefault(key, len(groups)) if key else -1,
                 user_id=users.setdefault(user, len(users)) if user else -1,
                 batch_size=None if pd.isna(row.batch_size) else int(row.batch_size),
                 name=place,
@@ -293,12 +295,3 @@ def _instance(jobs: pd.DataFrame, options: Options) -> tuple[ASrptInstance, floa
     if options.load and span_s:
         instance = with_load(instance, (submit / span_s).tolist(), options.load)
     return instance, demand
-
-
-def _recurrence(row: Any) -> str:
-    """Return what jobs that repeat each other have in common, empty if nothing is known."""
-    if isinstance(row.group, str):
-        return row.group
-    if isinstance(row.user, str):
-        return f"{row.user}:{row.gpus}"
-    return f"{row.model}:{row.gpus}:{row.batch_size}" if isinstance(row.model, str) else ""

@@ -323,16 +323,21 @@ def tiny(
 
 def _mixed_utility(rng: np.random.Generator, insensitive: float, critical: float) -> SlotSigmoid:
     """Draw a utility of the paper's ranges, of one of its three classes."""
-    kind = rng.uniform()
-    theta2 = 0.0
-    if kind >= insensitive:
-        low, high = (4.0, 6.0) if kind < insensitive + critical else (0.01, 1.0)
-        theta2 = rng.uniform(low, high)
+    theta2 = drawn_theta2(rng, insensitive, critical)
     return SlotSigmoid(
         theta1=_rounded(rng.uniform(1, 100), 3),
-        theta2=_rounded(theta2, 3),
+        theta2=theta2,
         theta3=_rounded(rng.uniform(1, 15), 3),
     )
+
+
+def drawn_theta2(rng: np.random.Generator, insensitive: float, critical: float) -> float:
+    """Draw how sharply a utility falls: not at all, for critical jobs steeply, else slowly."""
+    kind = rng.uniform()
+    if kind < insensitive:
+        return 0.0
+    low, high = (4.0, 6.0) if kind < insensitive + critical else (0.01, 1.0)
+    return _rounded(rng.uniform(low, high), 3)
 
 
 def _tiny_utility(rng: np.random.Generator, horizon_slots: int) -> SlotSigmoid | TableUtility:

@@ -1,1 +1,1 @@
-"""Instances from logs of arrivals (`arrivals`)."""
+"""Instances from logs of arrivals (`arrivals`) and traces of real clusters (`traces`)."""

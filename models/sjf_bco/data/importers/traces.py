@@ -41,7 +41,7 @@ from pydantic import (
 )
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.trace_selection import (
+from gadgetopt.pieces.trace_jobs.selection import (
     in_virtual_cluster,
     in_window,
     keep,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.trace_selection import in_virtual_cluster, keep
+from gadgetopt.pieces.trace_jobs.selection import in_virtual_cluster, keep
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,

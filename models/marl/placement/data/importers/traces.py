@@ -25,7 +25,7 @@ from pydantic import NonNegativeFloat, PositiveInt
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.trace_selection import in_virtual_cluster, with_duration_s, with_gpus
+from gadgetopt.pieces.trace_jobs.selection import in_virtual_cluster, with_duration_s, with_gpus
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,

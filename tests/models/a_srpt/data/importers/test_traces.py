@@ -8,12 +8,7 @@ import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
-from gadgetopt.models.a_srpt.data.importers.templates import (
-    MEASURED_MS,
-    calibrated_type,
-    measured_s,
-    network_of,
-)
+from gadgetopt.models.a_srpt.data.importers.templates import calibrated_type
 from gadgetopt.models.a_srpt.data.importers.traces import (
     alibaba_2020,
     alibaba_2023,
@@ -23,6 +18,7 @@ from gadgetopt.models.a_srpt.data.importers.traces import (
 )
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
+from gadgetopt.pieces.trace_jobs.networks import NETWORKS, measured_s, network_of
 from gadgetopt.system.result import Limits
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "traces"
@@ -73,7 +69,7 @@ def one(outcome):
     return instance
 
 
-@pytest.mark.parametrize("network", sorted(MEASURED_MS))
+@pytest.mark.parametrize("network", sorted(NETWORKS))
 @pytest.mark.parametrize("gpus", [1, 2, 4, 6, 8, 16, 32])
 def test_a_calibrated_type_takes_the_time_that_was_measured(network, gpus):
     expected = measured_s(network, gpus)
@@ -99,7 +95,7 @@ def test_scattering_costs_as_much_more_as_on_sixteen_gpus():
 
 def test_a_text_always_gets_the_same_network():
     assert network_of("group 7") == network_of("group 7")
-    assert {network_of(str(i)) for i in range(100)} == set(MEASURED_MS)
+    assert {network_of(str(i)) for i in range(100)} == set(NETWORKS)
 
 
 def test_muri_keeps_iterations_and_their_times(muri_file):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.trace_selection import keep
+from gadgetopt.pieces.trace_jobs.selection import keep
 from gadgetopt.pieces.traces import COLUMNS, Column, Table, Trace, read_table
 
 _HELIOS = (

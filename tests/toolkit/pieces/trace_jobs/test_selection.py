@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.trace_selection import (
+from gadgetopt.pieces.trace_jobs.selection import (
     in_virtual_cluster,
     in_window,
     sample,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.trace_formats import read_alibaba_2020, read_alibaba_2023, read_helios
+from gadgetopt.pieces.trace_jobs.formats import read_alibaba_2020, read_alibaba_2023, read_helios
 
 HELIOS = """job_id,user,vc,gpu_num,cpu_num,node_num,state,\
 submit_time,start_time,end_time,duration,queue

@@ -1,0 +1,217 @@
+"""Windows of a trace as instances: read the files, select jobs, account for every row.
+
+A window begins with a job and holds the jobs that are submitted within its length, the first ones
+where they are too many. Windows begin where there are as many jobs as asked for, or else most: the
+first of them as early as possible, the others at random.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import ValidationError as PydanticError
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.pieces.file_imports import options_of
+from gadgetopt.pieces.trace_jobs.formats import read_alibaba_2020, read_alibaba_2023, read_helios
+from gadgetopt.pieces.trace_jobs.networks import TracedJob, traced_job
+from gadgetopt.pieces.trace_jobs.selection import (
+    in_virtual_cluster,
+    keep,
+    with_duration_s,
+    with_gpus,
+)
+from gadgetopt.pieces.traces import (
+    ImportOutcome,
+    Trace,
+    drawn_name,
+    joined,
+    losses,
+    read_muri,
+    read_philly,
+    rejections,
+)
+from gadgetopt.system.data import Instance
+
+READERS: Mapping[str, Callable[[Path], Trace]] = {
+    "philly": read_philly,
+    "muri": read_muri,
+    "alibaba-2020": read_alibaba_2020,
+    "alibaba-2023": read_alibaba_2023,
+    "helios": read_helios,
+}
+
+#: CPUs and GB of memory of a worker or a parameter server (reconstructed).
+CPUS, MEMORY_GB = 4.0, 32.0
+#: Workers for which a job has one parameter server (reconstructed).
+WORKERS_PER_SERVER = 4
+
+#: What the options mean, for lists.
+HELP = {
+    "jobs": "most jobs of a window",
+    "count": "windows of the trace that hold so many jobs; the first of them, others at random",
+    "max_duration_s": "longest jobs to keep; 0: as long as the horizon, where there is one",
+    "max_gpus": "largest jobs to keep; 0: all that fit the cluster",
+    "nic_gbps": "bandwidth of a server's network card, Gbit/s",
+}
+
+
+class WindowOptions(BaseModel):
+    """Options of the importers of all systems. Text from the command line is converted.
+
+    Attributes
+    ----------
+    jobs : int
+        Most jobs of a window.
+    count : int
+        Windows; each becomes an instance.
+    servers, gpus_per_server : int
+    min_duration_s, max_duration_s : float
+        Jobs to keep; at most 0: as long as the horizon, where there is one.
+    max_gpus : int
+        Largest jobs to keep; 0: those that fit the cluster.
+    virtual_cluster : str
+        Keep the jobs of one virtual cluster, where the format has them; empty keeps all.
+    nic_gbps : float
+        Gbit/s of a server's network card.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False
+    )
+
+    jobs: PositiveInt = 100
+    count: PositiveInt = 1
+    servers: PositiveInt = 4
+    gpus_per_server: PositiveInt = 8
+    min_duration_s: NonNegativeFloat = 60.0
+    max_duration_s: NonNegativeFloat = 0.0
+    max_gpus: int = Field(default=0, ge=0)
+    virtual_cluster: str = ""
+    nic_gbps: PositiveFloat = 100.0
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of the cluster."""
+        return self.servers * self.gpus_per_server
+
+    @property
+    def machine(self) -> tuple[float, float, float]:
+        """GPUs, CPUs and memory of a server: those of a worker a GPU, and their servers."""
+        tasks = self.gpus_per_server * (1 + 1 / WORKERS_PER_SERVER)
+        return float(self.gpus_per_server), tasks * CPUS, tasks * MEMORY_GB
+
+    @property
+    def longest_s(self) -> float | None:
+        """The longest duration to keep."""
+        return self.max_duration_s or None
+
+    @property
+    @abstractmethod
+    def length_s(self) -> float:
+        """Length of a window."""
+
+
+Chosen = TypeVar("Chosen", bound=WindowOptions)
+
+
+def import_windows(
+    source: str,
+    files: Sequence[Path],
+    rng: np.random.Generator,
+    model: type[Chosen],
+    given: Mapping[str, Any],
+    make: Callable[[list[TracedJob], Chosen, np.random.Generator], Instance],
+    units: Callable[[Chosen], Mapping[str, Any]],
+) -> ImportOutcome:
+    """Make an instance of each window of a trace.
+
+    Parameters
+    ----------
+    source : str
+        A format of `READERS`.
+    files : sequence of Path
+    rng : numpy.random.Generator
+        Begins of windows, and what `make` draws.
+    model, given
+        The system's options and their values.
+    make : callable
+        Returns the instance of jobs in order of submission, whose first is submitted at 0 s.
+    units : callable
+        What the report says of units, defaults and draws.
+
+    Raises
+    ------
+    InputError
+        If an option or a file cannot be used, or no job is left.
+    """
+    options = options_of(model, source, given)
+    if not files:
+        raise InputError("files: none given, expected at least one trace")
+    trace = joined([READERS[source](Path(path)) for path in files])
+    if options.virtual_cluster:
+        trace = in_virtual_cluster(trace, options.virtual_cluster)
+    trace = with_gpus(trace, None, min(options.max_gpus or options.gpus, options.gpus))
+    trace = with_duration_s(trace, options.min_duration_s or None, options.longest_s)
+    if not len(trace):
+        names = ", ".join(file.name for file in trace.source)
+        raise InputError(f"{names}: no job is left ({losses(trace)})")
+    instances: list[tuple[str, Instance]] = []
+    details = []
+    stem = Path(trace.source[0].name).stem
+    begins = _begins(trace, options)
+    for k in range(options.count):
+        jobs = _window(trace, int(rng.choice(begins) if k else begins[0]), options)
+        try:
+            instance = make(jobs, options, rng)
+        except PydanticError as error:
+            message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise InputError(f"options make no valid instance: {message}") from error
+        name = drawn_name(f"{stem}_{len(jobs)}x{options.servers}", rng, k)
+        instances.append((name, instance))
+        details.append(
+            {
+                "name": name,
+                "jobs_used": len(jobs),
+                "load": sum(job.gpus * job.duration_s for job in jobs)
+                / (options.gpus * options.length_s),
+            }
+        )
+    report = {
+        "rows_read": sum(file.rows for file in trace.source),
+        "rows_rejected": len(trace.rejected),
+        "rejected": rejections(trace),
+        "left_out": dict(trace.left_out),
+        "jobs_eligible": len(trace),
+        "units": dict(units(options)),
+        "instances": details,
+    }
+    origin = {
+        "format": source,
+        "files": [{"name": file.name, "sha256": file.sha256} for file in trace.source],
+        "options": options.model_dump(mode="json"),
+    }
+    return ImportOutcome(instances, report, origin)
+
+
+def _begins(trace: Trace, options: WindowOptions) -> Ints:
+    """Return the jobs with which windows of as many jobs as asked for begin, or else of most."""
+    submit_s = trace.jobs.submit_s.to_numpy(dtype=float)
+    first_after = np.searchsorted(submit_s, submit_s + options.length_s)
+    held = np.minimum(options.jobs, first_after - np.arange(len(submit_s)))
+    return np.flatnonzero(held == held.max())
+
+
+def _window(trace: Trace, first: int, options: WindowOptions) -> list[TracedJob]:
+    """Return the jobs from one on that are submitted within the window's length."""
+    start_s = float(trace.jobs.submit_s[first])
+    kept = (trace.jobs.index >= first) & (trace.jobs.submit_s < start_s + options.length_s)
+    rows = keep(trace, kept, "outside the window").jobs.head(options.jobs)
+    rows = rows.assign(submit_s=rows.submit_s - start_s)
+    return [traced_job(row) for row in rows.itertuples()]

@@ -1,0 +1,1 @@
+"""Instances from traces of real clusters (`traces`)."""
