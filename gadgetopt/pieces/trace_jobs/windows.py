@@ -47,9 +47,9 @@ READERS: Mapping[str, Callable[[Path], Trace]] = {
     "helios": read_helios,
 }
 
-#: CPUs and GB of memory of a worker or a parameter server (reconstructed).
+#: CPUs and GB of memory of a worker or a parameter server (reconstructed). By definition.
 CPUS, MEMORY_GB = 4.0, 32.0
-#: Workers for which a job has one parameter server (reconstructed).
+#: Workers for which a job has one parameter server (reconstructed). By definition.
 WORKERS_PER_SERVER = 4
 
 #: What the options mean, for lists.

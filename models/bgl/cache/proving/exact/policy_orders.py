@@ -34,7 +34,7 @@ from ..reload_tables import OutOfTimeError
 #: By definition.
 _MOST_STATES, _MOST_BATCHES = 10**6, 12
 
-#: Stands for a node that no batch to come needs.
+#: Stands for a node that no batch to come needs. By definition.
 _DEAD = -1
 
 #: What a cache holds, first what was loaded or used the longest ago, with the number of uses.
