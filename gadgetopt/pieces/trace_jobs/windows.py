@@ -211,7 +211,8 @@ def _begins(trace: Trace, options: WindowOptions) -> Ints:
 def _window(trace: Trace, first: int, options: WindowOptions) -> list[TracedJob]:
     """Return the jobs from one on that are submitted within the window's length."""
     start_s = float(trace.jobs.submit_s[first])
-    kept = (trace.jobs.index >= first) & (trace.jobs.submit_s < start_s + options.length_s)
+    kept = trace.jobs.submit_s < start_s + options.length_s
+    kept.iloc[:first] = False
     rows = keep(trace, kept, "outside the window").jobs.head(options.jobs)
     rows = rows.assign(submit_s=rows.submit_s - start_s)
     return [traced_job(row) for row in rows.itertuples()]
