@@ -21,7 +21,6 @@ WITHOUT = {
     "adversarial_online_sequence",
     "bgl_resources",
     "knapsack",
-    "marl_queueing",
     "mip",
     "oneflow_actors",
     "pipeline_schedules",

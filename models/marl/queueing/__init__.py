@@ -3,12 +3,13 @@
 Each room declares its own parts:
 
 - `instance`, `evaluate`, `features`
-- `formulations`: F3, in slots
+- `formulations`: F3, in slots; F3r, with boards and networks
+- `algorithms`: the learned scheduler at work
 - `baselines`: queue rules with placement rules
 - `heuristics`: a rule and a search of ours
 - `proving`: certificates; bounds (nobody disturbed; one machine, shortest remaining first); search
   and bounds, then F3 on fewer slots
-- `data`: generators; `pictures`
+- `data`: generators, the scheduler's training; `pictures`
 """
 
 from gadgetopt.system.declaration import Problem
@@ -29,6 +30,7 @@ PROBLEM = Problem(
         "lb",
         "lif",
         "greedy_jct",
+        "learned",
         "order_search",
         "srpt",
         "search_and_close",

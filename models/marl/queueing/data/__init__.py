@@ -1,1 +1,1 @@
-"""Instances: generators."""
+"""Instances: generators and the learned policy's training."""

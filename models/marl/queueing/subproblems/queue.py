@@ -10,7 +10,7 @@ import numpy as np
 from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import LAS_THRESHOLD_GPU_S, Order, order_of
 from ...subproblems.placers import placer_of
-from ...subproblems.rules import Rule
+from ...subproblems.rules import Placer, Rule
 from ..instance import QueueingInstance
 
 
@@ -29,6 +29,8 @@ class JobQueue:
     priority : sequence of float, optional
         Takes the place of the order; the job with the least value first, and jobs without room are
         passed over.
+    make : callable, optional
+        Returns what places the jobs on an occupancy, in the place of the rule.
 
     Attributes
     ----------
@@ -48,6 +50,7 @@ class JobQueue:
         order: Order,
         rng: np.random.Generator,
         priority: Sequence[float] | None = None,
+        make: Callable[[Occupancy], Placer] | None = None,
     ):
         self.occupancy: Occupancy = Occupancy(instance)
         self.waiting: set[int] = set()
@@ -58,7 +61,7 @@ class JobQueue:
         #: True if the order depends on the service that jobs have had so far.
         self.watches_service: bool = order == "las" and priority is None
         self._gives_way = self.watches_service and instance.migration
-        self._placer = placer_of(rule, self.occupancy, rng)
+        self._placer = make(self.occupancy) if make else placer_of(rule, self.occupancy, rng)
         self._key: Callable[[int], tuple[float, ...]] = order_of(
             instance,
             order,

@@ -49,10 +49,12 @@ SHAPES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 
 
-def start(rng: np.random.Generator) -> dict[str, Floats]:
+def start(
+    rng: np.random.Generator, shapes: Mapping[str, tuple[int, ...]] = SHAPES
+) -> dict[str, Floats]:
     """Return random weights, with small last layers so that all servers score much the same."""
     weights = {}
-    for name, shape in SHAPES.items():
+    for name, shape in shapes.items():
         scale = 0.0 if "bias" in name else np.sqrt(1.0 / shape[0])
         if shape[-1] == 1:
             scale *= 0.1
@@ -101,7 +103,9 @@ def logits(
     return of_servers, of_agents, x.mean(-2), means, q
 
 
-def value(w: Mapping[str, Any], all_servers: Any, own_servers: Any, job: Any) -> Any:
-    """Return what the critic expects, shape (...,)."""
+def value(
+    w: Mapping[str, Any], all_servers: Any, own_servers: Any, job: Any, more: Any = 0.0
+) -> Any:
+    """Return what the critic expects, shape (...,); `more` is added before its last layer."""
     z = all_servers @ w["value_all"] + own_servers @ w["value_own"] + job @ w["value_job"]
-    return ((z + w["value_bias"]).clip(0) @ w["value"])[..., 0]
+    return ((z + more + w["value_bias"]).clip(0) @ w["value"])[..., 0]
