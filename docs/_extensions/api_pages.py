@@ -50,6 +50,7 @@ _OWN = {
     "prove the bound of a model": "proofs",
     "have a result judged, and its certificate checked": "trust",
     "read a store, or run a grid of runs": "runs",
+    "look up, check and improve best known results": "records",
     "make a table, a figure or a report": "reporting",
 }
 _OWN_HEAD = """
@@ -73,6 +74,7 @@ _ORDER = (
     "proofs",
     "trust",
     "runs",
+    "records",
     "reporting",
     "skeleton",
     "api",

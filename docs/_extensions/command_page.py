@@ -26,4 +26,10 @@ def generated() -> Iterator[tuple[str, str]]:
     for info in app.registered_commands:
         name = str(info.name)
         parts.append(f"## {name}\n\n```\n{text(name)}\n```\n")
+    for group in app.registered_groups:
+        first = str(group.name)
+        parts.append(f"## {first}\n\n```\n{text(first)}\n```\n")
+        for info in group.typer_instance.registered_commands:
+            words = (first, str(info.name))
+            parts.append(f"## {' '.join(words)}\n\n```\n{text(*words)}\n```\n")
     yield "command_line.md", "\n".join(parts)

@@ -307,6 +307,7 @@ def compare(
     certify: str | None = None,
     within: str | None = None,
     details: bool = True,
+    records: bool = False,
     progress: bool | None = None,
     on_result: Callable[[Result, int, int], None] | None = None,
     watch: Watch | None = None,
@@ -352,6 +353,9 @@ def compare(
         solved, as instances of their own (`Document.within`).
     details : bool
         True if the results include their solutions, certificates and traces.
+    records : bool
+        Let the best solutions and bounds of the records (`gadgetopt.records`) count in the ratios,
+        too.
     progress : bool, optional
         Show progress; default only in a notebook and at a prompt.
     on_result : callable, optional
@@ -395,6 +399,11 @@ def compare(
     chosen = limits_of(
         limits, time_limit, threads, memory_mb, gap, stop_after_no_improvement, target
     )
+    further: Callable[..., Any] | None = None
+    if records:
+        from gadgetopt.records.known import runs_of
+
+        further = runs_of
     scratch = Scratch()
     kept = scratch.folder / "runs.sqlite" if store is None else Path(store)
     with watching(watch, progress, new=store is None) as shown:
@@ -417,6 +426,7 @@ def compare(
             details=details,
             on_result=on_result,
             watch=told,
+            further=further,
         )
     return Comparison(entries, kept, scratch if store is None else None, told.unreadable)
 

@@ -36,7 +36,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.system.printable import printable_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.grid import Unreadable
@@ -115,6 +115,10 @@ def compare(
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Repeat runs that ended in an error.")
     ] = False,
+    records: Annotated[
+        bool,
+        typer.Option("--records", help="Let best known results count in the ratios, too."),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -152,11 +156,21 @@ def compare(
         plan = planned.dry_run(wanted, fresh, retry_errors)
         echo(json.dumps(plan, indent=1) if as_json else "\n".join(planned.in_words(plan)))
         return 0
+    further: Callable[..., Any] | None = None
+    if records:
+        from gadgetopt.records.known import runs_of
+
+        further = runs_of
     with _watching(quiet=as_json) as watch:
         watch.prints = not as_json
         traces = wanted.table is not None and needs_traces(wanted.table.cells)
         table = study.compare_study(
-            wanted, fresh=fresh, retry_errors=retry_errors, details=traces, watch=watch
+            wanted,
+            fresh=fresh,
+            retry_errors=retry_errors,
+            details=traces,
+            watch=watch,
+            further=further,
         )
     failed = sum(e.result.status == "error" for e in table)
     if failed:

@@ -211,10 +211,15 @@ def schema(
         str | None, typer.Option(help="Only `instance`, `solution` or `certificate`; default all.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of a system's files."""
+    """Print the JSON Schema of a system's files; of an entry of the records for SYSTEM `record`."""
     from gadgetopt.system.registry import problem
     from gadgetopt.system.schema import file_schema
 
+    if system == "record" and kind is None:
+        from gadgetopt.records.schema import record_schema
+
+        echo(json.dumps(record_schema(), indent=1))
+        return
     declared = problem(system)
     kinds = ["instance", "solution"]
     if declared.certificate_type is not None:

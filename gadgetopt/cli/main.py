@@ -27,6 +27,7 @@ from gadgetopt.cli.making import generate, import_, new_system
 from gadgetopt.cli.options import WithParameters
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
+from gadgetopt.cli.records import app as records
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
 from gadgetopt.cli.storing import delete, merge, status
@@ -78,6 +79,7 @@ _WITH_PARAMETERS = ("generate", "import", "export")
 for _name, _command in _COMMANDS.items():
     _kind = WithParameters if _name in _WITH_PARAMETERS else None
     app.command(_name, cls=_kind)(verbose(_command))
+app.add_typer(records, name="records")
 
 
 def _version(wanted: bool) -> None:

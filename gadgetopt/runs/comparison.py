@@ -31,6 +31,7 @@ from gadgetopt.runs.rows import (
 from gadgetopt.runs.store import Store, StoredInstance
 from gadgetopt.search.alarm import default_grace_s
 from gadgetopt.system.display import Displayed
+from gadgetopt.system.files import Document
 from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem, sense_of
 from gadgetopt.system.result import Limits, Result
@@ -149,6 +150,7 @@ def compare(
     details: bool = True,
     on_result: Callable[[Result, int, int], None] | None = None,
     watch: Watch | None = None,
+    further: Callable[[Sequence[Document]], Sequence[StoredRun]] | None = None,
 ) -> list[Entry]:
     """Run methods on instances and return the ratio table.
 
@@ -191,6 +193,9 @@ def compare(
         Called as `on_result(result, done, total)` after each run, without those details.
     watch : Watch, optional
         Notified of everything that happens.
+    further : callable, optional
+        Returns runs on the instances that count in the ratios beside those of the store, such as
+        the records (`gadgetopt.records.known.runs_of`).
 
     Raises
     ------
@@ -246,7 +251,8 @@ def compare(
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
             watch.interrupted(batch)
-        return _table(runs, kept, details, watch)
+        known = () if further is None else further(runs.documents)
+        return _table(runs, kept, details, watch, known)
 
 
 def _execute(
@@ -303,7 +309,9 @@ def _without_details(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in DETAILS}
 
 
-def _table(runs: Grid, store: Store, details: bool, watch: Watch) -> list[Entry]:
+def _table(
+    runs: Grid, store: Store, details: bool, watch: Watch, further: Sequence[StoredRun] = ()
+) -> list[Entry]:
     """Return the table of a grid's runs that are in the store."""
     keys = list({task.key: None for task in runs})
     found = store.runs_of(keys, details)
@@ -321,7 +329,7 @@ def _table(runs: Grid, store: Store, details: bool, watch: Watch) -> list[Entry]
         for t, run in kept
     ]
     others = other_runs(store, runs, keys)
-    return entries(named, store.instances, others, count_others(others, runs))
+    return entries(named, store.instances, [*others, *further], count_others(others, runs))
 
 
 def entries(

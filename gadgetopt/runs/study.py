@@ -218,8 +218,8 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
     ----------
     study : Study
     **how
-        Options that are not fields of a study: `fresh`, `retry_errors`, `details`, `on_result` and
-        `watch` of `gadgetopt.compare`.
+        Options that are not fields of a study: `fresh`, `retry_errors`, `details`, `on_result`,
+        `watch` and `further` of `gadgetopt.runs.comparison.compare`.
 
     Raises
     ------

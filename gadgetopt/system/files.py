@@ -193,10 +193,16 @@ def read(path: Path | str) -> Document:
     return document
 
 
-def parse(text: str, path: str) -> Document:
-    """Read a document from the text of its file; error messages name `path`."""
+def plain_json(text: str, path: str) -> Any:
+    """Return what a text of JSON says, in which no object has a key twice.
+
+    Raises
+    ------
+    InputError
+        One line that begins with `path`.
+    """
     try:
-        envelope = json.loads(text, object_pairs_hook=_no_duplicates)
+        return json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{path}: not JSON: {error.msg} at {place}") from None
@@ -207,6 +213,11 @@ def parse(text: str, path: str) -> Document:
     except ValueError:  # the only one that Python's parser raises beside its own
         most = sys.get_int_max_str_digits()
         raise InputError(f"{path}: an integer of more than {most} digits") from None
+
+
+def parse(text: str, path: str) -> Document:
+    """Read a document from the text of its file; error messages name `path`."""
+    envelope = plain_json(text, path)
     system, kind = _check_envelope(path, envelope)
     record = record_type(system, kind, envelope["data"])
     if record is None:
@@ -346,6 +357,8 @@ def _instances_in(folder: Path) -> list[Path]:
         except (ValueError, RecursionError):
             (found if _HEADERS_KEY in content else foreign).append(path)  # damaged, or no JSON
             continue
+        if isinstance(envelope, dict) and "gadgetopt_record" in envelope:
+            continue  # of an instance that is drawn, or lies elsewhere in the library
         if not isinstance(envelope, dict) or "gadgetopt" not in envelope:
             foreign.append(path)
         elif envelope.get("kind") not in ("solution", "certificate"):

@@ -1,0 +1,161 @@
+"""The records improved, and methods held against them: hours of runs that go on where they stopped.
+
+No study says which instances are still open, nor holds methods against what is known.
+
+    python benchmarks/records.py campaign --store records.sqlite --rounds 3
+    python benchmarks/records.py protocol --store protocol.sqlite --out protocol.md
+    python benchmarks/records.py check
+
+A campaign runs the study of `records.toml` and takes over what is better; its second round and
+later ones do so with the open entries only, each with four times the limit of the round before and
+another seed. The protocol runs methods on all entries and writes a page: shifted geometric mean of
+the times, primal-dual integral, gap to the verified bound, and significance. `check` tells the
+processor time of checking all entries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import gadgetopt
+from gadgetopt import records
+from gadgetopt.records.facts import is_hopeless
+from gadgetopt.runs.study import compare_study, instance_files, read_study
+from gadgetopt.system.methods import knows
+from gadgetopt.system.result import Limits
+
+STUDY = Path(__file__).parent / "records.toml"
+#: The limit of a round over that of the round before.
+LONGER = 4
+
+
+def campaign(store: Path, rounds: int) -> None:
+    """Run the rounds of a campaign; each takes over what it found."""
+    study = read_study(STUDY).model_copy(update={"store": str(store)})
+    compare_study(study, details=False)
+    print(_taken(store))
+    files = {gadgetopt.read(path).fingerprint: path for path in instance_files(study)}
+    for k in range(1, rounds):
+        time_s = study.limits.time_s * LONGER**k
+        for path in records.find_entries()[1]:
+            entry = records.read_entry(path)
+            file = files.get(entry.record.fingerprint)
+            if entry.record.status != "open" or file is None:
+                continue
+            system = gadgetopt.problem(entry.record.problem)
+            gadgetopt.compare(
+                [file],
+                [name for name in study.methods if knows(system, name)],
+                limits=Limits(time_s=time_s),
+                first_seed=k,
+                store=store,
+                workers=study.workers,
+                certify=f"{time_s:g}",
+                details=False,
+                progress=False,
+            )
+        print(f"round {k + 1}, {time_s:g} s: {_taken(store)}")
+
+
+def _taken(store: Path) -> str:
+    done = records.submit([store], new=True, tell=print)
+    return f"{done.added} added, {done.improved} improved, {len(done.refused)} refused"
+
+
+def protocol(store: Path, out: Path, methods: list[str], time_s: float, seeds: int) -> None:
+    """Run methods on all entries, and write the page."""
+    from gadgetopt.reporting.geometric_means import shifted_geometric_mean
+    from gadgetopt.reporting.integrals import integral_of
+    from gadgetopt.reporting.pairwise import TEST, as_text, pairwise_tests
+    from gadgetopt.runs.rows import decode_number
+    from gadgetopt.trust.judgement import relative_gap
+
+    entries = [records.read_entry(path) for path in records.find_entries()[1]]
+    bounds = {}
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for k, entry in enumerate(entries):
+            document, bound = records.instance(entry), decode_number(entry.record.best_bound)
+            if is_hopeless(document, bound):
+                continue
+            files.append(Path(folder) / f"{k}.json")
+            gadgetopt.write(document, files[-1])
+            bounds[document.fingerprint] = bound
+        table = gadgetopt.compare(
+            files, methods, limits=Limits(time_s=time_s), seeds=seeds, store=store, records=True
+        )
+    lines = [
+        "# Methods against the records",
+        "",
+        f"{len(files)} instances, {time_s:g} s a run, one thread, {seeds} seeds, "
+        f"gadgetopt {gadgetopt.__version__}. Gaps are to the verified bounds of the records.",
+        "",
+        "| system | method | runs | solved | mean gap | shifted mean time | integral |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    groups: dict[tuple[str, str], list[gadgetopt.Entry]] = {}
+    for found in table:
+        groups.setdefault((found.result.problem, found.result.method), []).append(found)
+    for (system, method), runs in groups.items():
+        gaps = [relative_gap(e.result.objective, bounds[e.result.fingerprint]) for e in runs]
+        known = [gap for gap in gaps if gap is not None]
+        solved = sum(e.result.objective is not None for e in runs)
+        times = [
+            e.result.time_s if e.result.limit_hit is None else max(e.result.time_s, time_s)
+            for e in runs
+        ]
+        integrals = [x for x in map(integral_of, runs) if x is not None]
+        mean = f"{100 * sum(known) / len(known):.3g} %" if known else ""
+        whole = f"{sum(integrals) / len(integrals):.3g} s" if integrals else ""
+        row = (system, method, len(runs), solved, mean)
+        spent = f"{shifted_geometric_mean(times):.3g} s"
+        lines.append("| " + " | ".join(map(str, (*row, spent, whole))) + " |")
+    lines += ["", "## Significance", "", TEST]
+    for tests in as_text(pairwise_tests(table), "objective"):
+        lines += ["", f"### {tests.system}", "", "| " + " | ".join(tests.heads) + " |"]
+        lines.append("|---" * len(tests.heads) + "|")
+        lines += ["| " + " | ".join(cells) + " |" for cells in tests.rows]
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(out)
+
+
+def check() -> None:
+    """Check all entries by two processes, and tell what that took."""
+    begin = time.perf_counter()
+    verdicts = records.check(workers=2)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    refused = sum(bool(verdict.faults) for verdict in verdicts)
+    print(
+        f"{len(verdicts)} entries, {refused} refused: {used.ru_utime + used.ru_stime:.0f} s of "
+        f"processor time, {time.perf_counter() - begin:.0f} s"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    does = parser.add_subparsers(dest="command", required=True)
+    of_campaign = does.add_parser("campaign")
+    of_campaign.add_argument("--store", type=Path, default=Path("records.sqlite"))
+    of_campaign.add_argument("--rounds", type=int, default=3)
+    of_protocol = does.add_parser("protocol")
+    of_protocol.add_argument("--store", type=Path, default=Path("protocol.sqlite"))
+    of_protocol.add_argument("--out", type=Path, default=Path("protocol.md"))
+    of_protocol.add_argument("--methods", nargs="*", default=[])
+    of_protocol.add_argument("--time-limit", type=float, default=10.0)
+    of_protocol.add_argument("--seeds", type=int, default=5)
+    does.add_parser("check")
+    given = parser.parse_args()
+    if given.command == "campaign":
+        campaign(given.store, given.rounds)
+    elif given.command == "protocol":
+        protocol(given.store, given.out, given.methods, given.time_limit, given.seeds)
+    else:
+        check()
+
+
+if __name__ == "__main__":
+    main()
