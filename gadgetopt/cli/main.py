@@ -17,7 +17,6 @@ from typing import Any
 import typer
 
 from gadgetopt.cli import INTERRUPTED
-from gadgetopt.cli.certifying import certify
 from gadgetopt.cli.checking import check, errata
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.exporting import decode, export
@@ -30,7 +29,7 @@ from gadgetopt.cli.printing import echo, escape_warnings, say
 from gadgetopt.cli.records import app as records
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
-from gadgetopt.cli.storing import delete, merge, status
+from gadgetopt.cli.storing import certify, delete, merge, status
 from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.cli.verbosity import Verbose, verbose

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gadgetopt.errors import InputError
 from gadgetopt.records.checking import MOST_S, Fault, faults_of
-from gadgetopt.records.record import Record
+from gadgetopt.records.record import Record, Step
 from gadgetopt.records.shelf import find_entries, read_entry, shelf
 from gadgetopt.system.printable import printable_line
 
@@ -148,15 +148,18 @@ def check_one(path: Path, seconds: float = MOST_S, repeat: bool = False) -> Verd
 
 
 def _against_library(path: Path, record: Record) -> list[Fault]:
-    """Return where a copy of an installed entry tells another history of the same steps."""
+    """Return where a copy of an installed entry has a step of it under another name."""
     ours = shelf() / record.problem / f"{record.name}.json"
     if not ours.is_file() or ours.resolve() == path.resolve():
         return []
-    theirs = read_entry(ours).record
-    if theirs.fingerprint != record.fingerprint:
-        return [Fault("name", f"{record.name!r} is another instance in the installed records")]
-    shared = min(len(record.history), len(theirs.history))
-    for k in range(shared):
-        if record.history[k] != theirs.history[k]:
-            return [Fault(f"history[{k}]", "is not what the installed records say of this step")]
-    return []
+    known = {_run(step): step.by for step in read_entry(ours).record.history}
+    return [
+        Fault(f"history[{k}].by", f"{step.by!r}, but the installed records say {by!r}")
+        for k, step in enumerate(record.history)
+        if (by := known.get(_run(step), step.by)) != step.by
+    ]
+
+
+def _run(step: Step) -> str:
+    """Return all that a step says but who found it."""
+    return step.model_dump_json(exclude={"by", "digest"})

@@ -100,7 +100,9 @@ def test_a_copy_that_names_another_author_is_refused_by_the_installed_entry(
     plain["history"][0]["by"] = "Mallory"
     change(forged, history=resealed(plain))
     monkeypatch.setattr("gadgetopt.records.checked_all.shelf", lambda: shelf)
-    assert faults(forged) == ["history[0]: is not what the installed records say of this step"]
+    assert faults(forged) == [
+        "history[0].by: 'Mallory', but the installed records say 'the gadgetopt developers'"
+    ]
 
 
 def test_a_method_that_does_not_exist_is_refused(entry, change):
