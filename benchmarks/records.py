@@ -5,12 +5,14 @@ No study says which instances are still open, nor holds methods against what is 
     python benchmarks/records.py campaign --store records.sqlite --rounds 3
     python benchmarks/records.py protocol --store protocol.sqlite --out protocol.md
     python benchmarks/records.py check
+    python benchmarks/records.py refresh
 
 A campaign runs the study of `records.toml` and takes over what is better; its second round and
 later ones do so with the open entries only, each with four times the limit of the round before and
 another seed. The protocol runs methods on all entries and writes a page: shifted geometric mean of
 the times, primal-dual integral, gap to the verified bound, and significance. `check` tells the
-processor time of checking all entries.
+processor time of checking all entries. `refresh` writes anew what entries say of their problems,
+where a citation or a count of sizes was corrected; results are not touched.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from pathlib import Path
 
 import gadgetopt
 from gadgetopt import records
-from gadgetopt.records.facts import is_hopeless
+from gadgetopt.records.facts import is_hopeless, of_instance
+from gadgetopt.records.shelf import write_entry
 from gadgetopt.runs.study import compare_study, instance_files, read_study
 from gadgetopt.system.methods import knows
 from gadgetopt.system.result import Limits
@@ -135,6 +138,19 @@ def check() -> None:
     )
 
 
+def refresh() -> None:
+    """Write anew the fields that follow from the instance, where the instance is the same."""
+    changed = 0
+    for path in records.find_entries()[1]:
+        entry = records.read_entry(path)
+        facts = of_instance(records.instance(entry), entry.record.instance)
+        record = entry.record.model_copy(update=facts)
+        if record != entry.record and facts["fingerprint"] == entry.record.fingerprint:
+            write_entry(record, records.shelf(), {}, lambda name: True)
+            changed += 1
+    print(f"{changed} entries changed")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     does = parser.add_subparsers(dest="command", required=True)
@@ -148,11 +164,14 @@ def main() -> None:
     of_protocol.add_argument("--time-limit", type=float, default=10.0)
     of_protocol.add_argument("--seeds", type=int, default=5)
     does.add_parser("check")
+    does.add_parser("refresh")
     given = parser.parse_args()
     if given.command == "campaign":
         campaign(given.store, given.rounds)
     elif given.command == "protocol":
         protocol(given.store, given.out, given.methods, given.time_limit, given.seeds)
+    elif given.command == "refresh":
+        refresh()
     else:
         check()
 

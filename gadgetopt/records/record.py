@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gadgetopt.system.data import Data, NonNegativeFloat, NonNegativeInt
 
-#: The version of the form of an entry; others are refused.
+#: The version of the form of an entry; others are refused. By definition.
 FORM: Literal[1] = 1
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
