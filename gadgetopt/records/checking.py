@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gadgetopt.errors import InputError, ModelRefused, Unproved
+from gadgetopt.errors import InputError, ModelRefused, Unproved, failure
 from gadgetopt.numbers.alarm import TimeUp, ended_after
 from gadgetopt.numbers.text import show, without_long_numbers
 from gadgetopt.numbers.tolerance import Number, agrees, refutes
@@ -68,6 +68,8 @@ def faults_of(
         return [Fault("", f"was not checked within {seconds:g} s")]
     except MemoryError:
         return [Fault("", "takes more memory than there is")]
+    except Exception as error:  # an entry may hold anything
+        return [Fault("", f"cannot be checked: {failure(error)}")]
 
 
 def _faults(record: Record, beside: Callable[[str], bytes]) -> Iterator[Fault]:

@@ -120,6 +120,18 @@ class Data(BaseModel):
         return state
 
 
+def without(plain: dict[str, Any], record: Data, *names: str) -> dict[str, Any]:
+    """Return a record's plain form without those fields that have their default.
+
+    For fields that a system got later: files, and the identity of records without them, stay as
+    they were.
+    """
+    for name in names:
+        if getattr(record, name) == type(record).model_fields[name].default:
+            plain.pop(name, None)
+    return plain
+
+
 class Instance(Data):
     """The data of one instance of a problem."""
 

@@ -182,3 +182,17 @@ def without_options(instance: PipelineSchedulesInstance) -> PipelineSchedulesIns
         for route in instance.routes
     )
     return instance.model_copy(update={"routes": routes, "overlaps": (), "allreduce_overlap": True})
+
+
+def horizon_of(shop: Shop, most: int) -> int:
+    """Return a time by which everything may end if Z is at most `most`.
+
+    For a period, device d works from its begin for Z. On one route whose first stage begins at 0,
+    that stage's last I is after all other forwards began: all devices begin by Z. On several, a
+    device that began later than Z and a transfer after all others could begin earlier.
+    """
+    if not shop.period:
+        return most
+    if len(shop.routes) == 1:
+        return 2 * most
+    return len(shop.on_device) * (most + max(shop.lag))

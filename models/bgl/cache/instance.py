@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Solution
+from gadgetopt.system.data import (
+    Data,
+    Instance,
+    NonNegativeInt,
+    PositiveInt,
+    Solution,
+    without,
+)
 
 Nodes = tuple[NonNegativeInt, ...]
 PolicyName = Literal["fifo", "lru", "lfu", "static"]
@@ -136,6 +143,11 @@ class CacheInstance(Instance):
     host_cost: NonNegativeInt = 0
     graph: TrainingGraph | None = None
     policy_cost: PolicyCosts | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no costs of policies if there are none: files from before them stay the same."""
+        return without(write(self), self, "policy_cost")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -36,8 +36,6 @@ from gadgetopt.errors import SolverError
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.solvers import seed_of, solve_model
-from gadgetopt.solvers.cpsat import solve_cp, value_of
-from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
@@ -213,6 +211,10 @@ def _solve_cp(
     limits: Limits,
     seed: int,
 ) -> Solved:
+    # A check of a proof on another formulation here needs no solver.
+    from gadgetopt.solvers.cpsat import solve_cp, value_of
+    from gadgetopt.solvers.to_cpsat.cp_model import cp_model
+
     clock = Clock(limits)
     network = instance.network
     c = edge_capacities(network)

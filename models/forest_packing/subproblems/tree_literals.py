@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gadgetopt.solvers.to_cpsat.cp_model import cp_model
+if TYPE_CHECKING:
+    from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
 Arc = tuple[int, int]
 

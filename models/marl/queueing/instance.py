@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt, Solution
+from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt, Solution, without
 
 from ..subproblems.architecture import Board, Network, ring_gbytes
 from ..subproblems.cluster import (
@@ -24,7 +24,6 @@ from ..subproblems.cluster import (
     PositiveRational,
     forced_comm_s,
     tasks_that_fit,
-    without,
 )
 from ..subproblems.cluster import size as cluster_size
 

@@ -19,7 +19,14 @@ from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.exact import common_denominator
-from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Rational
+from gadgetopt.system.data import (
+    Data,
+    Instance,
+    NonNegativeInt,
+    PositiveInt,
+    Rational,
+    without,
+)
 
 #: Most GPUs or CPUs of a server, and most of either that a task needs. By definition.
 MOST_UNITS = 10**6
@@ -36,14 +43,6 @@ def _positive(value: Fraction) -> Fraction:
 PositiveRational = Annotated[Rational, AfterValidator(_positive)]
 NonNegativeRational = Annotated[Rational, Field(ge=0)]
 Units = Annotated[NonNegativeInt, Field(le=MOST_UNITS)]
-
-
-def without(plain: dict[str, Any], record: Data, *names: str) -> dict[str, Any]:
-    """Return a record's plain form without those fields that have their default."""
-    for name in names:
-        if getattr(record, name) == type(record).model_fields[name].default:
-            plain.pop(name, None)
-    return plain
 
 
 class Server(Data):

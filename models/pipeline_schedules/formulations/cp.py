@@ -45,7 +45,7 @@ from ..bounding import load_bound
 from ..cells import Operation
 from ..evaluate import evaluate
 from ..instance import Channel, PipelineSchedulesInstance, PipelineSchedulesSolution
-from ..shop import MOST_TICKS, MOST_UNITS, Shop, next_below, shop_of
+from ..shop import MOST_TICKS, MOST_UNITS, Shop, horizon_of, next_below, shop_of
 from .cp_tasks import TasksModel, question
 from .decoding import duration, operations, solution_of
 from .tasks import has_options, tasks_of
@@ -239,20 +239,6 @@ class ScheduleModel:
             {op: values[x.index] for op, x in self.start.items()},
             {op: values[x.index] for op, x in self.sent.items()},
         )
-
-
-def horizon_of(shop: Shop, most: int) -> int:
-    """Return a time by which everything may end if Z is at most `most`.
-
-    For a period, device d works from its begin for Z. On one route whose first stage begins at 0,
-    that stage's last I is after all other forwards began: all devices begin by Z. On several, a
-    device that began later than Z and a transfer after all others could begin earlier.
-    """
-    if not shop.period:
-        return most
-    if len(shop.routes) == 1:
-        return 2 * most
-    return len(shop.on_device) * (most + max(shop.lag))
 
 
 def scaled(shop: Shop, factor: int) -> Shop:

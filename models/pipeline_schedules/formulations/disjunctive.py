@@ -37,8 +37,7 @@ from gadgetopt.system.declaring import formulation
 from ..bounding import windows_bound
 from ..cells import Operation
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
-from ..shop import Shop, shop_of
-from .cp import horizon_of
+from ..shop import Shop, horizon_of, shop_of
 from .decoding import duration, operations, solution_of
 from .disjunctive_tasks import MOST_PAIRS, build_tasks, decode_tasks
 from .tasks import has_options

@@ -31,8 +31,7 @@ from gadgetopt.system.declaring import formulation
 
 from ..cells import Operation
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
-from ..shop import Shop, shop_of
-from .cp import horizon_of
+from ..shop import Shop, horizon_of, shop_of
 from .decoding import duration, operations, solution_of
 from .disjunctive import earliest, waits_for
 

@@ -82,6 +82,31 @@ def test_all_entries_prove_themselves_where_no_solver_can_be_imported(entries, t
     assert f"{len(entries)} entries checked, 0 refused" in done.stdout
 
 
+IMPORTED = """
+from gadgetopt.system.declaration import resolved
+from gadgetopt.system.registry import problems
+
+for p in problems():
+    parts = [p.evaluate, p.size, p.check_bound]
+    parts += [p.instance_type, p.solution_type, p.certificate_type]
+    parts += [g.generate for g in p.generators]
+    parts += [x for f in p.formulations for x in (f.build, f.form)]
+    for part in parts:
+        part is None or resolved(part)
+"""
+
+
+def test_nothing_that_a_check_needs_imports_a_solver(tmp_path):
+    """What draws, evaluates and builds the models of proofs, also where no entry needs it yet."""
+    for solver in SOLVERS:
+        (tmp_path / f"{solver}.py").write_text("raise ImportError('no solver here')\n")
+    subprocess.run(
+        [sys.executable, "-c", IMPORTED],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=True,
+    )
+
+
 # -- mutations -------------------------------------------------------------------------------------
 
 #: What an entry claims; solution, certificate and recipe may have other forms that are as true.
