@@ -37,7 +37,7 @@ MOST_FILES_OF_AN_ALGORITHM = 25
 MOST_LINES_OF_DECLARATIONS = 4450 / 21
 #: Lines above the line of a system; those of `LONG_PAPERS` have more.
 MOST_LINES_OF_A_PAPER = 5_000
-LONG_PAPERS = {"bgl", "forest_packing", "marl", "pd_ors"}
+LONG_PAPERS = {"bgl", "forest_packing", "pd_ors"}
 #: Files at a system's root, besides tables derived from the data.
 ROOT_FILES = ("instance.py", "evaluate.py", "features.py")
 #: Rooms of a system by floor; a room imports none of a higher floor. The paper comes first: above

@@ -26,7 +26,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.numbers.memory import MOST_CELLS
 
-from ..subproblems.terms import (
+from .terms import (
     Kind,
     Terms,
     most_in,

@@ -20,8 +20,8 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
-from ..subproblems.terms import Terms, most_in
 from .content_search import Contents
+from .terms import Terms, most_in
 
 
 class Divisions:

@@ -7,7 +7,7 @@ With :math:`z_{Pk}` servers of kind k that hold content P, the program is
     & \sum_{P,k} P_j\, z_{Pk} = n_j                     \quad \forall j          \tag{C2} \\
     & \sum_P z_{Pk} \le |S_k|                           \quad \forall k          \tag{C3}
 
-over the contents that fit, with the costs of `subproblems/terms.py`. At any prices :math:`\pi_j` of
+over the contents that fit, with the costs of `proving/terms.py`. At any prices :math:`\pi_j` of
 tasks
 
 .. math::
@@ -37,13 +37,13 @@ from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Status
 
-from ...subproblems.terms import Terms
 from ..content_search import (
     MOST_CONTENTS,
     Contents,
     ContentSearch,
 )
 from ..divisions import Divisions
+from ..terms import Terms
 
 #: Contents that enter the program at a time, and states of the search for them.
 #: Tuned: `benchmarks/constants.py`.

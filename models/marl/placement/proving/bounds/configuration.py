@@ -11,7 +11,6 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...instance import PlacementInstance
-from ...subproblems.terms import Terms
 from ..certificate.check import (
     Alone,
     PlacementCertificate,
@@ -20,6 +19,7 @@ from ..certificate.check import (
     check_bound,
 )
 from ..certificate.prices import most_together
+from ..terms import Terms
 from .column_generation import (
     ColumnGeneration,
     Relaxation,

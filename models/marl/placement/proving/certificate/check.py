@@ -11,7 +11,7 @@ r"""Certificates of lower bounds on the mean job completion time, and their chec
       - \sum_s \max\bigl(0, \max_P \sum_j \pi_j(P_j) - c_s(P)\bigr)\Bigr),
 
   as a placement is a content P of every server, and costs no less than :math:`\sum_s c(P_s)`
-  (`subproblems/terms.py`). A number in place of a table is the price of one task. What a server's
+  (`proving/terms.py`). A number in place of a table is the price of one task. What a server's
   content can be worth is computed by the check itself
   (`price_checks.py`). The duals of the configuration program make the strongest such proof.
 * `closing`: the same for a target above what prices prove. Contents that are worth too little are

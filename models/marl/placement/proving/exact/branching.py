@@ -31,9 +31,9 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Status
 
-from ...subproblems.terms import Terms
 from ..content_search import Contents
 from ..divisions import Divisions
+from ..terms import Terms
 
 #: Columns that enter a node's program at a time. Tuned: `benchmarks/constants.py`.
 NEW = 200

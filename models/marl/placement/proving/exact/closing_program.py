@@ -45,9 +45,9 @@ from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import Limits
 
-from ...subproblems.terms import Terms
 from ..content_search import Contents
 from ..divisions import Divisions
+from ..terms import Terms
 
 #: Digits to which slowdowns are compared. Tuned: `benchmarks/constants.py`.
 DIGITS = 10

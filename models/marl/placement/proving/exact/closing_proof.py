@@ -19,7 +19,6 @@ from gadgetopt.solvers.standard_form import StandardForm, compile_model
 from gadgetopt.system.data import ModelProof
 from gadgetopt.trust.proving import certificate_of
 
-from ...formulations import patterns
 from ...instance import PlacementInstance
 from ..certificate.check import (
     Closing,
@@ -27,6 +26,7 @@ from ..certificate.check import (
 )
 from ..certificate.closing import closing
 from ..certificate.prices import Price
+from ..formulations import patterns
 
 #: Seconds for the first tree, and how many times as much the next one has.
 #: Tuned: `benchmarks/constants.py`.

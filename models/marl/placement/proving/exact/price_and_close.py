@@ -38,8 +38,6 @@ from ...instance import (
     PlacementInstance,
     PlacementSolution,
 )
-from ...subproblems.layout import placed
-from ...subproblems.terms import Terms
 from ..bounds.column_generation import (
     ColumnGeneration,
     Relaxation,
@@ -51,6 +49,8 @@ from ..bounds.configuration import (
 )
 from ..certificate.check import prices_of
 from ..content_search import Contents
+from ..layout import placed
+from ..terms import Terms
 from .branching import (
     ContentPool,
     search_tree,

@@ -7,13 +7,13 @@ from calling import called
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.marl.placement.data.generate.presets import single_tasks
 from gadgetopt.models.marl.placement.evaluate import evaluate
-from gadgetopt.models.marl.placement.formulations import (
-    assignment,
+from gadgetopt.models.marl.placement.formulations import assignment
+from gadgetopt.models.marl.placement.proving.exact.price_and_close import price_and_close
+from gadgetopt.models.marl.placement.proving.formulations import (
     assignment_cp,
     class_patterns,
     patterns,
 )
-from gadgetopt.models.marl.placement.proving.exact.price_and_close import price_and_close
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

@@ -8,7 +8,7 @@ import pytest
 from gadgetopt.models.marl.placement.proving.bounds.column_generation import content_costs
 from gadgetopt.models.marl.placement.proving.certificate.prices import PricedContents
 from gadgetopt.models.marl.placement.proving.content_search import ContentSearch
-from gadgetopt.models.marl.placement.subproblems.terms import Terms
+from gadgetopt.models.marl.placement.proving.terms import Terms
 from gadgetopt.models.marl.subproblems.contents import Slowdowns, enumerate_contents
 
 from ..brute_force import small_instance

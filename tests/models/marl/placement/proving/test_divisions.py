@@ -9,7 +9,7 @@ from gadgetopt.models.marl.placement.data.generate.presets import single_rack
 from gadgetopt.models.marl.placement.proving.bounds.column_generation import ColumnGeneration
 from gadgetopt.models.marl.placement.proving.content_search import ContentSearch
 from gadgetopt.models.marl.placement.proving.divisions import Divisions, least_of_parts
-from gadgetopt.models.marl.placement.subproblems.terms import Terms
+from gadgetopt.models.marl.placement.proving.terms import Terms
 from gadgetopt.search.clock import Clock
 
 from ..brute_force import optimum, small_instance

@@ -26,7 +26,7 @@ from gadgetopt.models.marl.placement.proving.certificate.check import (
     check_bound,
 )
 from gadgetopt.models.marl.placement.proving.certificate.prices import most_together
-from gadgetopt.models.marl.placement.subproblems.terms import Terms
+from gadgetopt.models.marl.placement.proving.terms import Terms
 from gadgetopt.models.marl.subproblems.cluster import Job, Server
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, Status

@@ -11,7 +11,6 @@ from gadgetopt.models.marl.placement.data.generate.presets import (
     single_tasks,
 )
 from gadgetopt.models.marl.placement.evaluate import evaluate
-from gadgetopt.models.marl.placement.formulations.patterns import build
 from gadgetopt.models.marl.placement.proving import content_search
 from gadgetopt.models.marl.placement.proving.bounds.column_generation import (
     ColumnGeneration,
@@ -29,7 +28,8 @@ from gadgetopt.models.marl.placement.proving.exact.price_and_close import (
     branch_and_price,
     price_and_close,
 )
-from gadgetopt.models.marl.placement.subproblems.terms import Terms
+from gadgetopt.models.marl.placement.proving.formulations.patterns import build
+from gadgetopt.models.marl.placement.proving.terms import Terms
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model

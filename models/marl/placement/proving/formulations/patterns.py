@@ -31,11 +31,11 @@ import pyomo.environ as pyo
 from gadgetopt.numbers.pyomo_numbers import coefficients
 from gadgetopt.system.declaring import formulation
 
-from ...subproblems.contents import Content, Lot, Slowdowns, enumerate_contents, lots_of
-from ..instance import PlacementInstance, PlacementSolution
-from ..subproblems.layout import placed
-from ..subproblems.terms import Terms
-from .assignment import mean_completion_s
+from ....subproblems.contents import Content, Lot, Slowdowns, enumerate_contents, lots_of
+from ...formulations.assignment import mean_completion_s
+from ...instance import PlacementInstance, PlacementSolution
+from ..layout import placed
+from ..terms import Terms
 
 #: Contents of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_CONTENTS = 50_000

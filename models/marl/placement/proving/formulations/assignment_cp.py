@@ -32,9 +32,9 @@ from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...subproblems.cluster import Job
-from ..instance import PlacementInstance, PlacementSolution
-from .assignment import MOST_TRIPLES, check_additive, most_slowdown
+from ....subproblems.cluster import Job
+from ...formulations.assignment import MOST_TRIPLES, check_additive, most_slowdown
+from ...instance import PlacementInstance, PlacementSolution
 
 #: Objectives of more than so many units are refused. By definition.
 LARGEST = 2**53

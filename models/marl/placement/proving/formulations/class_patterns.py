@@ -24,10 +24,10 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
 from gadgetopt.system.declaring import formulation
 
-from ...subproblems.contents import Slowdowns, enumerate_contents
-from ..instance import PlacementInstance, PlacementSolution
-from ..subproblems.layout import placed
-from ..subproblems.terms import Terms
+from ....subproblems.contents import Slowdowns, enumerate_contents
+from ...instance import PlacementInstance, PlacementSolution
+from ..layout import placed
+from ..terms import Terms
 
 #: Contents of a model that is still built. Tuned: `benchmarks/constants.py`.
 MOST_CONTENTS = 100_000

@@ -1,0 +1,6 @@
+"""Models that solve and bound F1.
+
+- `patterns`: F2, contents of servers.
+- `class_patterns`: F2c, contents of classes of single-task jobs.
+- `assignment_cp`: F1 in CP-SAT.
+"""
