@@ -69,11 +69,11 @@ def test_a_study_expands_to_runs_of_all_its_methods(study):
     for series in study.generate:
         names = series.names
         assert len(names) == len(set(names)) >= 1
-    met = set()
-    for name in systems_of(study):
-        quickstart = read_instance(ROOT / "instances" / "quickstart" / f"{name}.json")
-        tasks = list(grid_over([quickstart], study.methods, study.run_limits))
-        met |= {task.spec for task in tasks}
+    quickstarts = [
+        read_instance(ROOT / "instances" / "quickstart" / f"{name}.json")
+        for name in systems_of(study)
+    ]
+    met = {task.spec for task in grid_over(quickstarts, study.methods, study.run_limits)}
     # Without methods a study takes those that a system is compared by.
     assert len(met) == len(set(study.methods)) if study.methods else len(met) > len(study.generate)
     for pattern in study.table.methods if study.table else ():
