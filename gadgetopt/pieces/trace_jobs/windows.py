@@ -33,6 +33,7 @@ from gadgetopt.pieces.traces import (
     drawn_name,
     joined,
     losses,
+    names,
     read_muri,
     read_philly,
     rejections,
@@ -152,16 +153,14 @@ def import_windows(
         If an option or a file cannot be used, or no job is left.
     """
     options = options_of(model, source, given)
-    if not files:
-        raise InputError("files: none given, expected at least one trace")
-    trace = joined([READERS[source](Path(path)) for path in files])
-    if options.virtual_cluster:
-        trace = in_virtual_cluster(trace, options.virtual_cluster)
-    trace = with_gpus(trace, None, min(options.max_gpus or options.gpus, options.gpus))
-    trace = with_duration_s(trace, options.min_duration_s or None, options.longest_s)
-    if not len(trace):
-        names = ", ".join(file.name for file in trace.source)
-        raise InputError(f"{names}: no job is left ({losses(trace)})")
+    trace = read_trace(
+        source,
+        files,
+        virtual_cluster=options.virtual_cluster,
+        most_gpus=min(options.max_gpus or options.gpus, options.gpus),
+        min_duration_s=options.min_duration_s,
+        longest_s=options.longest_s,
+    )
     instances: list[tuple[str, Instance]] = []
     details = []
     stem = Path(trace.source[0].name).stem
@@ -183,21 +182,61 @@ def import_windows(
                 / (options.gpus * options.length_s),
             }
         )
+    return outcome_of(source, trace, options, instances, details, units(options))
+
+
+def read_trace(
+    source: str,
+    files: Sequence[Path],
+    *,
+    virtual_cluster: str,
+    most_gpus: int,
+    min_duration_s: float,
+    longest_s: float | None = None,
+) -> Trace:
+    """Read the files of a trace and keep the jobs that an importer's options ask for.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or no job is left.
+    """
+    if not files:
+        raise InputError("files: none given, expected at least one trace")
+    trace = joined([READERS[source](Path(path)) for path in files])
+    if virtual_cluster:
+        trace = in_virtual_cluster(trace, virtual_cluster)
+    trace = with_gpus(trace, None, most_gpus)
+    trace = with_duration_s(trace, min_duration_s or None, longest_s)
+    if not len(trace):
+        raise InputError(f"{names(trace)}: no job is left ({losses(trace)})")
+    return trace
+
+
+def outcome_of(
+    source: str,
+    trace: Trace,
+    options: BaseModel,
+    instances: Sequence[tuple[str, Instance]],
+    details: Sequence[Mapping[str, Any]],
+    units: Mapping[str, Any],
+) -> ImportOutcome:
+    """Return the instances with the report on rows and units, and the origin."""
     report = {
         "rows_read": sum(file.rows for file in trace.source),
         "rows_rejected": len(trace.rejected),
         "rejected": rejections(trace),
         "left_out": dict(trace.left_out),
         "jobs_eligible": len(trace),
-        "units": dict(units(options)),
-        "instances": details,
+        "units": dict(units),
+        "instances": list(details),
     }
     origin = {
         "format": source,
         "files": [{"name": file.name, "sha256": file.sha256} for file in trace.source],
         "options": options.model_dump(mode="json"),
     }
-    return ImportOutcome(instances, report, origin)
+    return ImportOutcome(list(instances), report, origin)
 
 
 def _begins(trace: Trace, options: WindowOptions) -> Ints:

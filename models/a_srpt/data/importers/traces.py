@@ -13,7 +13,7 @@ Jobs of a window of the trace run on a cluster of equal servers. All of it is re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,24 +25,12 @@ from pydantic import ValidationError as PydanticError
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.trace_jobs.formats import read_alibaba_2020, read_alibaba_2023, read_helios
+from gadgetopt.pieces.file_imports import options_of
 from gadgetopt.pieces.trace_jobs.networks import measured_s, network_of, recurrence
-from gadgetopt.pieces.trace_jobs.selection import (
-    in_virtual_cluster,
-    keep,
-    with_duration_s,
-    with_gpus,
-)
-from gadgetopt.pieces.traces import (
-    ImportOutcome,
-    Trace,
-    drawn_name,
-    joined,
-    losses,
-    read_muri,
-    read_philly,
-    rejections,
-)
+from gadgetopt.pieces.trace_jobs.selection import keep
+from gadgetopt.pieces.trace_jobs.windows import outcome_of, read_trace
+from gadgetopt.pieces.traces import ImportOutcome, Trace, drawn_name
+from gadgetopt.system.data import Instance
 from gadgetopt.system.declaring import importer
 
 from ...instance import (
@@ -128,7 +116,7 @@ def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> I
 
     Make instances of condensed Philly traces; see `ClusterOptions`.
     """
-    return _imported("philly", read_philly, PhillyOptions, files, rng, options)
+    return _imported("philly", PhillyOptions, files, rng, options)
 
 
 @importer(options=MuriOptions, help=_HELP)
@@ -137,7 +125,7 @@ def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> Imp
 
     Make instances of traces of the Muri simulator; see `Options`.
     """
-    return _imported("muri", read_muri, MuriOptions, files, rng, options)
+    return _imported("muri", MuriOptions, files, rng, options)
 
 
 @importer(name="alibaba-2020", options=Alibaba2020Options, help=_HELP)
@@ -146,7 +134,7 @@ def alibaba_2020(files: Sequence[Path], rng: np.random.Generator, **options: Any
 
     Make instances of folders of Alibaba's PAI trace of 2020; see `Options`.
     """
-    return _imported("alibaba-2020", read_alibaba_2020, Alibaba2020Options, files, rng, options)
+    return _imported("alibaba-2020", Alibaba2020Options, files, rng, options)
 
 
 @importer(name="alibaba-2023", options=Alibaba2023Options, help=_HELP)
@@ -155,7 +143,7 @@ def alibaba_2023(files: Sequence[Path], rng: np.random.Generator, **options: Any
 
     Make instances of pod lists of Alibaba's trace of 2023; see `Options`.
     """
-    return _imported("alibaba-2023", read_alibaba_2023, Alibaba2023Options, files, rng, options)
+    return _imported("alibaba-2023", Alibaba2023Options, files, rng, options)
 
 
 @importer(options=HeliosOptions, help=_HELP)
@@ -164,38 +152,27 @@ def helios(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> I
 
     Make instances of cluster logs of Helios; see `ClusterOptions`.
     """
-    return _imported("helios", read_helios, HeliosOptions, files, rng, options)
+    return _imported("helios", HeliosOptions, files, rng, options)
 
 
 def _imported(
     source: str,
-    read: Callable[[Path], Trace],
     kind: type[Options],
     files: Sequence[Path],
     rng: np.random.Generator,
     given: dict[str, Any],
 ) -> ImportOutcome:
-    try:
-        options = kind(**given)
-    except PydanticError as error:
-        wrong = error.errors(include_url=False)[0]
-        place = ".".join(map(str, wrong["loc"][:1]))
-        raise InputError(
-            f"options of {source}: {place}: {wrong['input']!r}: {wrong['msg']}"
-        ) from error
-    if not files:
-        raise InputError("files: none given, expected at least one trace")
-    trace = joined([read(path) for path in files])
-    if getattr(options, "virtual_cluster", ""):
-        trace = in_virtual_cluster(trace, getattr(options, "virtual_cluster", ""))
-    most = options.servers * options.gpus_per_server
-    trace = with_gpus(trace, None, min(options.max_gpus or most, most))
-    trace = with_duration_s(trace, options.min_duration_s or None, None)
-    if not len(trace):
-        raise InputError(
-            f"{', '.join(file.name for file in trace.source)}: no job is left ({losses(trace)})"
-        )
-    instances, details = [], []
+    options = options_of(kind, source, given)
+    gpus = options.servers * options.gpus_per_server
+    trace = read_trace(
+        source,
+        files,
+        virtual_cluster=getattr(options, "virtual_cluster", ""),
+        most_gpus=min(options.max_gpus or gpus, gpus),
+        min_duration_s=options.min_duration_s,
+    )
+    instances: list[tuple[str, Instance]] = []
+    details = []
     for k in range(options.count):
         spare = max(0, len(trace) - options.jobs)
         first = int(rng.integers(spare + 1)) if k else 0
@@ -207,24 +184,11 @@ def _imported(
         name = drawn_name(stem, rng, k)
         instances.append((name, instance))
         details.append(_described(name, instance, chosen, demand))
-    report = {
-        "rows_read": sum(file.rows for file in trace.source),
-        "rows_rejected": len(trace.rejected),
-        "rejected": rejections(trace),
-        "left_out": dict(trace.left_out),
-        "jobs_eligible": len(trace),
-        "units": {
-            "tick_s": options.tick_s,
-            "iterations": "from the trace" if source == "muri" else "duration / iteration time",
-        },
-        "instances": details,
+    units = {
+        "tick_s": options.tick_s,
+        "iterations": "from the trace" if source == "muri" else "duration / iteration time",
     }
-    origin = {
-        "format": source,
-        "files": [{"name": file.name, "sha256": file.sha256} for file in trace.source],
-        "options": options.model_dump(mode="json"),
-    }
-    return ImportOutcome(list(instances), report, origin)
+    return outcome_of(source, trace, options, instances, details, units)
 
 
 def _described(name: str, instance: ASrptInstance, chosen: Trace, demand: float) -> dict[str, Any]:
