@@ -61,7 +61,7 @@ def hosted(requests: int, nodes: int, each: int) -> CacheInstance:
     )
 
 
-@pytest.mark.parametrize("requests", [8, 9, 30])
+@pytest.mark.parametrize("requests", [14, 16, 30])
 def test_many_orders_with_a_host_end_with_the_time_as_the_limit(requests):
     instance = hosted(requests, 30, 12)
     before_s = time.monotonic()
