@@ -199,6 +199,8 @@ def _cell(value: Any, annotation: Any, place: str) -> Any:
     value = plain(value, place)
     if isinstance(value, float) and value != value:  # noqa: PLR0124 (NaN)
         return None
+    if isinstance(value, str) and value.startswith(("[", "{")) and str not in _kinds(annotation):
+        return value_of(value, annotation)  # a list, as pandas reads it from a CSV file
     return _whole(value, annotation)
 
 
