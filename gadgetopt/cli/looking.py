@@ -211,7 +211,7 @@ def schema(
         str | None, typer.Option(help="Only `instance`, `solution` or `certificate`; default all.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of a system's files; of an entry of the records for SYSTEM `record`."""
+    """Print the JSON Schema of a system's files, or of a `record`."""
     from gadgetopt.system.registry import problem
     from gadgetopt.system.schema import file_schema
 

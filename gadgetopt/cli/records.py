@@ -31,10 +31,15 @@ Chosen = Annotated[
 ]
 
 app: typer.Typer = typer.Typer(
-    help="Best known results, each with its proof: list, show, check, submit, table, best.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+@verbose
+def records() -> None:
+    """Best known results, each with its proof."""
 
 
 def _entries(chosen: list[str] | None, folder: Path | None) -> list[Entry]:
