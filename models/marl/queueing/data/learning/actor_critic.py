@@ -332,7 +332,7 @@ def returns_of(
 def excess(instance: QueueingInstance, weights: Mapping[str, Floats], team: Team) -> float:
     """Return the slots of all jobs from arrival to end by those alone, less 1."""
     solution = plan(instance, PolicyQueue(instance, weights, team), Clock())
-    alone_s = sum(job.iterations * job.base_iteration_s for job in instance.jobs)
+    alone_s = float(sum(job.iterations * job.base_iteration_s for job in instance.jobs))
     if solution is None:
         return float(instance.num_slots * len(instance.jobs))
-    return float(unfinished(instance, solution).sum() * instance.slot_s / alone_s) - 1
+    return int(unfinished(instance, solution).sum()) * float(instance.slot_s) / alone_s - 1
