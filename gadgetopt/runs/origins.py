@@ -45,6 +45,8 @@ class Origin:
         The seed of its series and its position in it.
     parameters : mapping
         Of the generator or importer, defaults included.
+    within : str or None
+        The tolerance by which a model file's rows are relaxed; None if they are not.
     """
 
     name: str
@@ -52,18 +54,21 @@ class Origin:
     seed: int | None = None
     index: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    within: str | None = None
 
 
 def origin_of(name: str, plain: Mapping[str, Any]) -> Origin:
     """Return the origin that a file states; what it does not state, or not as expected, is None."""
     preset = plain.get("generator", plain.get("format"))
     parameters = plain.get("parameters", plain.get("options"))
+    within = plain.get("within")
     return Origin(
         name,
         preset if isinstance(preset, str) else None,
         _whole(plain.get("seed")),
         _whole(plain.get("index")),
         parameters if isinstance(parameters, Mapping) else {},
+        within if isinstance(within, str) else None,
     )
 
 

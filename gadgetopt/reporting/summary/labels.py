@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
+from fractions import Fraction
 
 from gadgetopt.runs.comparison import Entry
 
@@ -12,8 +13,9 @@ from gadgetopt.runs.comparison import Entry
 def labels(table: Sequence[Entry]) -> list[str]:
     """Return the name of each entry's method in tables.
 
-    It is followed by limits and version if these differ within the system, and by the code if that
-    differs between the method's runs.
+    It is followed by the tolerance within which the rows of its instance hold, if there is one: its
+    numbers are those of another model. Then by limits and version if these differ within the
+    system, and by the code if that differs between the method's runs.
     """
     told = [_conditions(entry) for entry in table]
     values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -25,7 +27,8 @@ def labels(table: Sequence[Entry]) -> list[str]:
     out = []
     for entry, conditions in zip(table, told, strict=True):
         system, method = entry.result.problem, entry.result.method
-        parts = [method, *(v for n, v in conditions.items() if len(values[system, n]) > 1)]
+        parts = [method, *_tolerance(entry)]
+        parts += [v for n, v in conditions.items() if len(values[system, n]) > 1]
         if len(codes[system, method]) > 1:
             parts.append(_short(entry.code))
         out.append(" ".join(parts))
@@ -45,6 +48,16 @@ def _conditions(entry: Entry) -> dict[str, str]:
         "target": "no target" if limits.target is None else f"target {limits.target:g}",
         "version": f"v{entry.version}",
     }
+
+
+def _tolerance(entry: Entry) -> list[str]:
+    origins = () if entry.stored is None else entry.stored.origins
+    found = {origin.within for origin in origins if origin.within is not None}
+    return [f"within {_tell(float(Fraction(tolerance)))}" for tolerance in sorted(found)]
+
+
+def _tell(tolerance: float) -> str:
+    return f"{tolerance:g}".replace("e-0", "e-")  # as it is given: 1e-6
 
 
 def _short(code: str | None) -> str:

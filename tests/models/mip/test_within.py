@@ -69,6 +69,12 @@ def test_tables_stores_and_commands_say_it(short, tmp_path, cli):
         "short",
         "short within 1e-6",
     ]
+    for form in ("table", "markdown", "latex", "csv"):  # exact and relaxed runs are rows apart
+        code, out, _ = cli("summary", store, "--format", form)
+        told = out.replace(r"\allowbreak{}", "").replace(r"\texttt{", "")
+        assert code == 0
+        assert "model@highs within 1e-6" in told
+        assert told.count("model@highs") > told.count("model@highs within 1e-6")
     asked = ("--within", "1e-6")
     code, out, _ = cli(
         "solve", short, "--method", "model@highs", "--certify", "30", "--certificate", proof, *asked
