@@ -27,7 +27,9 @@ import numpy as np
 from gadgetopt.models.dapple.algorithms.public_planner import dapple_code
 from gadgetopt.models.dapple.baselines.parallel import data_parallel
 from gadgetopt.models.dapple.data.importers.profiles import dapple_profile
-from gadgetopt.models.dapple.instance import DappleInstance
+from gadgetopt.models.dapple.evaluate import plan_times
+from gadgetopt.models.dapple.instance import Copy, DappleInstance
+from gadgetopt.models.dapple.subproblems.copies import solution_of_copies
 from gadgetopt.pieces.pipeline.communication import allreduce_factor
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import shop_of
@@ -296,7 +298,7 @@ def _recursion_s(f: list[float], b: list[float], a: list[float], microbatches: i
 
 
 def several(data: Path) -> None:
-    """Print the values of plans that the model does not have beside the published ones."""
+    """Print the values of plans of several copies, and of many stages, beside the published."""
     header(
         "Several pipelines of two stages, and one of four",
         *("profile; global batch", "plan", "analytic: published", "ours"),
@@ -329,7 +331,8 @@ def values_of_pipelines(
     """Return the analytic and the recursive speedup of several pipelines of two stages.
 
     All first stages lie on one machine and all second stages on the other. A microbatch of a
-    pipeline takes a stage's time on one GPU; the largest block counts a transfer both ways.
+    pipeline takes a stage's time on one GPU; the largest block counts a transfer both ways. The
+    transfer of the recursive value is the evaluator's, of copies that share the network.
     """
     whole = instance.num_microbatches
     M = whole // pipelines
@@ -347,7 +350,10 @@ def values_of_pipelines(
     late = max(0.0, *(r - n * block for n, r in enumerate(reduce_s)))
     length = block * (M - 1) + (one + transfer) / pipelines / M + late
     counted = whole * sum(times[: cut + slip])
-    f = [counted / pipelines / M / 2, transfer / M, stages[1] / pipelines / M / 2]
+    copies = [Copy(stage_devices=((c,), (half + c,)), warmup=(1, 1)) for c in range(pipelines)]
+    several = solution_of_copies(((0, cut), (cut, instance.num_layers)), copies)
+    link = float(plan_times(instance, several).forward[1])
+    f = [counted / pipelines / M / 2, link, stages[1] / pipelines / M / 2]
     return one / length, one / _recursion_s(f, f, [reduce_s[0], 0.0, reduce_s[1]], M)
 
 

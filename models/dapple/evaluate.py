@@ -15,6 +15,12 @@ Microbatches pass stages and links forward and then back, each of which serves o
 first and then one backward, one forward in turn, and links in order of arrival. The iteration ends
 with the last AllReduce.
 
+Of R copies of the pipeline each one has M / R microbatches. Stage n of all of them exchanges its
+gradients together, in one ring on all their GPUs. Where the transfers of k copies cross machines
+between the same two stages, they share the network: each takes k times as long. The iteration ends
+with that of the last copy. (That k = R copies share it is in the authors' planner; k < R is
+reconstructed.)
+
 Times, events and violations are computed here in rationals and shared with no other module.
 """
 
@@ -30,7 +36,7 @@ from gadgetopt.numbers.tolerance import Number, decimal_rational
 from gadgetopt.pieces.pipeline.pivot_latency import head_load_tail_s, latency_s, pivot_of
 from gadgetopt.system.result import Evaluation, Violation
 
-from .instance import DappleInstance, DappleSolution
+from .instance import Copy, DappleInstance, DappleSolution
 
 
 @dataclass(frozen=True)
@@ -51,28 +57,47 @@ def evaluate(instance: DappleInstance, solution: DappleSolution) -> Evaluation:
         The objective is None if the plan or the orders are not complete, or blocks wait for each
         other. Components: `latency_paper_s`, an estimate and no bound, with its `pivot_paper`;
         `lower_bound_s`, the largest head, load and tail of a stage or link, and where it is,
-        `pivot_max` (half duplex); `largest_idle_share` of a stage; `most_in_flight`; `stages`.
+        `pivot_max` (half duplex); `largest_idle_share` of a stage; `most_in_flight`; `stages`. Of
+        several copies the last one to end is described; bound and `most_in_flight` are of all.
     """
     broken = (*_broken(instance, solution), *_broken_order(instance, solution))
     if broken:
         return Evaluation(None, broken)
-    times = plan_times(instance, solution)
-    lists = block_lists(instance, solution)
-    ends, stuck = _run(instance, times, lists)
-    if stuck:
-        return Evaluation(None, tuple(stuck))
-    stages = range(0, len(times.forward), 2)
-    makespan = max(ends[q] + times.allreduce[q] for q in stages)
-    peaks = [_peak(lists[q] or ()) for q in stages]
+    M = instance.num_microbatches // len(solution.pipelines)
+    every: list[Times] = []
+    ended: list[Fraction] = []
+    peaks: list[list[int]] = []
+    for c, copy in enumerate(solution.pipelines):
+        times, lists = plan_times(instance, solution, c), copy_lists(copy, M)
+        ends, stuck = _run(instance.duplex == "full", M, times, lists, _of_copy(solution, c))
+        if stuck:
+            return Evaluation(None, tuple(stuck))
+        stages = range(0, len(times.forward), 2)
+        every.append(times)
+        ended.append(max(ends[q] + times.allreduce[q] for q in stages))
+        peaks.append([_peak(lists[q] or ()) for q in stages])
+    makespan = max(ended)
+    last = every[ended.index(makespan)]
+    bound = max(lower_bound_s(instance, times, M) for times in every)
     return Evaluation(
         makespan,
         tuple(_limits(instance, solution, peaks)),
-        {**_components(instance, times, makespan), "most_in_flight": max(peaks)},
+        {
+            **_components(instance, last, makespan, M),
+            "lower_bound_s": bound,
+            "most_in_flight": max(map(max, peaks)),
+        },
     )
 
 
-def _components(instance: DappleInstance, times: Times, makespan: Fraction) -> dict[str, Number]:
-    M = instance.num_microbatches
+def _of_copy(solution: DappleSolution, c: int) -> str:
+    """Return how a place in one of several copies is named."""
+    return f" of copy {c}" if solution.copies else ""
+
+
+def _components(
+    instance: DappleInstance, times: Times, makespan: Fraction, M: int
+) -> dict[str, Number]:
     rows = times.forward, times.backward, times.allreduce
     pivot = pivot_of(*rows, M)
     busiest = max(M * (f + b) for f, b in list(zip(*rows[:2], strict=True))[::2])
@@ -81,7 +106,6 @@ def _components(instance: DappleInstance, times: Times, makespan: Fraction) -> d
         "stages": (len(times.forward) + 1) // 2,
         "latency_paper_s": latency_s(*rows, M, pivot),
         "pivot_paper": pivot,
-        "lower_bound_s": lower_bound_s(instance, times),
         "largest_idle_share": float(1 - least / makespan) if makespan else 0.0,
         "smallest_idle_share": float(1 - busiest / makespan) if makespan else 0.0,
     }
@@ -90,10 +114,9 @@ def _components(instance: DappleInstance, times: Times, makespan: Fraction) -> d
     return found
 
 
-def lower_bound_s(instance: DappleInstance, times: Times) -> Fraction:
+def lower_bound_s(instance: DappleInstance, times: Times, M: int) -> Fraction:
     """Return the largest head, load and tail, one direction at a time where a link has two."""
     f, b, a = times.forward, times.backward, times.allreduce
-    M = instance.num_microbatches
     bounds = [Fraction(bound) for bound in head_load_tail_s(f, b, a, M)]
     if instance.duplex == "half":
         return max(bounds)
@@ -108,18 +131,19 @@ def lower_bound_s(instance: DappleInstance, times: Times) -> Fraction:
 # -- times -------------------------------------------------------------------------------------
 
 
-def plan_times(instance: DappleInstance, solution: DappleSolution) -> Times:
-    """Return the seconds of every stage and link of a plan that is complete."""
+def plan_times(instance: DappleInstance, solution: DappleSolution, copy: int = 0) -> Times:
+    """Return the seconds of every stage and link of a copy of a plan that is complete."""
     found = Times([], [], [])
+    every = [c.stage_devices for c in solution.pipelines]
     options = instance.options
     tau = decimal_rational(options.transfer_latency_s)
-    for n, ((first, end), gpus) in enumerate(
-        zip(solution.stage_layers, solution.stage_devices, strict=True)
-    ):
+    for n, ((first, end), gpus) in enumerate(zip(solution.stage_layers, every[copy], strict=True)):
         if n:
             sent = instance.layers[first - 1]
             back = sent.act_bytes if sent.grad_bytes is None else sent.grad_bytes
-            rate = _transfer_s_per_byte(instance, solution.stage_devices[n - 1], gpus)
+            rate = _transfer_s_per_byte(instance, every[copy][n - 1], gpus)
+            if _crosses(instance, every[copy][n - 1], gpus):
+                rate *= sum(_crosses(instance, sets[n - 1], sets[n]) for sets in every)
             found.forward.append(decimal_rational(sent.act_bytes) * rate + tau)
             found.backward.append(decimal_rational(back) * rate + tau)
             found.allreduce.append(Fraction(0))
@@ -129,8 +153,13 @@ def plan_times(instance: DappleInstance, solution: DappleSolution) -> Times:
         backward = sum((decimal_rational(x.bwd_time_s) for x in inside), Fraction(0)) / speed
         found.forward.append(forward)
         found.backward.append(backward + (forward if options.recompute else 0))
-        found.allreduce.append(_allreduce_s(instance, first, end, gpus, speed))
+        ring = [v for sets in every for v in sets[n]]
+        found.allreduce.append(_allreduce_s(instance, first, end, ring, speed))
     return found
+
+
+def _crosses(instance: DappleInstance, x: Sequence[int], y: Sequence[int]) -> bool:
+    return len({_machine(instance, v) for v in (*x, *y)}) > 1
 
 
 def _speed(instance: DappleInstance, gpu: int) -> Fraction:
@@ -164,7 +193,10 @@ def _transfer_s_per_byte(instance: DappleInstance, x: Sequence[int], y: Sequence
 def _allreduce_s(
     instance: DappleInstance, first: int, end: int, gpus: Sequence[int], speed: Fraction
 ) -> Fraction:
-    """Return what is left of AllReduce when the last backward block ends."""
+    """Return what is left of AllReduce when the last backward block ends.
+
+    Gradients are exchanged by `gpus`; backward blocks run with `speed`.
+    """
     cluster, r = instance.cluster, len(gpus)
     if r == 1:
         return Fraction(0)
@@ -188,11 +220,15 @@ def _allreduce_s(
 
 def block_lists(instance: DappleInstance, solution: DappleSolution) -> list[list[int] | None]:
     """Return the order of every stage and link: +m forward, -m backward, None of arrival."""
-    if solution.orders is not None:
-        return [list(order) for order in solution.orders]
-    M = instance.num_microbatches
+    return copy_lists(solution.pipelines[0], instance.num_microbatches)
+
+
+def copy_lists(copy: Copy, M: int) -> list[list[int] | None]:
+    """Return the order of every stage and link of a copy for its microbatches 1..M."""
+    if copy.orders is not None:
+        return [list(order) for order in copy.orders]
     lists: list[list[int] | None] = []
-    for k in solution.warmup or ():
+    for k in copy.warmup or ():
         ahead = min(k, M)
         order = [*range(1, ahead + 1)]
         for m in range(1, M - ahead + 1):
@@ -203,11 +239,10 @@ def block_lists(instance: DappleInstance, solution: DappleSolution) -> list[list
 
 
 def _run(
-    instance: DappleInstance, times: Times, lists: Sequence[list[int] | None]
+    full: bool, M: int, times: Times, lists: Sequence[list[int] | None], where: str
 ) -> tuple[list[Fraction], list[Violation]]:
     """Return when every stage and link has ended its last block; what waits for ever, if any."""
-    M, count = instance.num_microbatches, len(times.forward)
-    full = instance.duplex == "full"
+    count = len(times.forward)
     # A server is (machine, direction); only links of full duplex have two directions.
     servers = [(q, way) for q in range(count) for way in ((1, -1) if full and q % 2 else (0,))]
     queue = {(q, way): [code for code in lists[q] or () if way * code >= 0] for q, way in servers}
@@ -258,7 +293,9 @@ def _run(
     left = {server: len(queue[server]) - at[server] for server in servers if lists[server[0]]}
     return ends, [
         Violation(
-            "blocks_wait_for_each_other", f"{_name(q)}, block {queue[q, way][at[q, way]]:+d}", n
+            "blocks_wait_for_each_other",
+            f"{_name(q)}{where}, block {queue[q, way][at[q, way]]:+d}",
+            n,
         )
         for (q, way), n in left.items()
         if n
@@ -284,9 +321,10 @@ def _peak(order: Sequence[int]) -> int:
 def _broken(instance: DappleInstance, solution: DappleSolution) -> Iterator[Violation]:
     """Yield what leaves the plan's times undefined."""
     S, L, V = len(solution.stage_layers), instance.num_layers, instance.num_gpus
-    if len(solution.stage_devices) != S:
-        wrong = abs(len(solution.stage_devices) - S)
-        yield Violation("stage_without_devices", f"stage_devices of {S} stages", wrong)
+    for field, copy in _fields(solution):
+        if len(copy.stage_devices) != S:
+            wrong = abs(len(copy.stage_devices) - S)
+            yield Violation("stage_without_devices", f"{field}stage_devices of {S} stages", wrong)
     at = 0
     for n, (first, end) in enumerate(solution.stage_layers):
         if first != at:
@@ -297,44 +335,64 @@ def _broken(instance: DappleInstance, solution: DappleSolution) -> Iterator[Viol
     if at != L:
         yield Violation("layers_not_covered", f"stage_layers of {L} layers", abs(at - L))
     seen: set[int] = set()
-    for n, devices in enumerate(solution.stage_devices):
-        if not devices:
-            yield Violation("stage_without_gpu", f"stage_devices[{n}]", 1)
-        for v in devices:
-            if v >= V:
-                yield Violation("unknown_gpu", f"stage_devices[{n}], GPU {v}", v - V + 1)
-            elif v in seen:
-                yield Violation("gpu_used_twice", f"stage_devices[{n}], GPU {v}", 1)
-            seen.add(v)
+    for field, copy in _fields(solution):
+        for n, devices in enumerate(copy.stage_devices):
+            if not devices:
+                yield Violation("stage_without_gpu", f"{field}stage_devices[{n}]", 1)
+            for v in devices:
+                where = f"{field}stage_devices[{n}], GPU {v}"
+                if v >= V:
+                    yield Violation("unknown_gpu", where, v - V + 1)
+                elif v in seen:
+                    yield Violation("gpu_used_twice", where, 1)
+                seen.add(v)
+        pairs = zip(copy.stage_devices, solution.stage_devices, strict=False)
+        for n, (own, others) in enumerate(pairs):
+            if len(own) != len(others):
+                wrong = abs(len(own) - len(others))
+                yield Violation("copies_differ", f"{field}stage_devices[{n}]", wrong)
+    left = instance.num_microbatches % len(solution.pipelines)
+    if left:
+        yield Violation("microbatches_left_over", f"{len(solution.pipelines)} copies", left)
+
+
+def _fields(solution: DappleSolution) -> Iterator[tuple[str, Copy]]:
+    """Yield every copy after the name of the field that it is in."""
+    for c, copy in enumerate(solution.pipelines):
+        yield f"copies[{c - 1}]." if c else "", copy
 
 
 def _broken_order(instance: DappleInstance, solution: DappleSolution) -> Iterator[Violation]:
     """Yield what leaves the order of the blocks undefined."""
-    S, M = len(solution.stage_layers), instance.num_microbatches
-    if solution.warmup is not None:
-        if len(solution.warmup) != S:
-            wrong = abs(len(solution.warmup) - S)
-            yield Violation("stage_without_warmup", f"warmup of {S} stages", wrong)
-        capped = [min(k, M) for k in solution.warmup]
-        for n, (before, k) in enumerate(itertools.pairwise(capped), start=1):
-            if k > before:
-                yield Violation("warmup_increases", f"warmup[{n}]", k - before)
-    if solution.orders is not None:
-        if len(solution.orders) != max(0, 2 * S - 1):
-            wrong = abs(len(solution.orders) - (2 * S - 1))
-            yield Violation("machine_without_order", f"orders of {S} stages", wrong)
-        wanted = {*range(1, M + 1), *range(-M, 0)}
-        for q, order in enumerate(solution.orders):
-            unlike = len(wanted.symmetric_difference(order)) + len(order) - len(set(order))
-            if unlike:
-                yield Violation("blocks_not_listed_once", f"orders[{q}], {_name(q)}", unlike)
+    S, M = len(solution.stage_layers), instance.num_microbatches // len(solution.pipelines)
+    wanted = {*range(1, M + 1), *range(-M, 0)}
+    for field, copy in _fields(solution):
+        if copy.warmup is not None:
+            if len(copy.warmup) != S:
+                wrong = abs(len(copy.warmup) - S)
+                yield Violation("stage_without_warmup", f"{field}warmup of {S} stages", wrong)
+            capped = [min(k, M) for k in copy.warmup]
+            for n, (before, k) in enumerate(itertools.pairwise(capped), start=1):
+                if k > before:
+                    yield Violation("warmup_increases", f"{field}warmup[{n}]", k - before)
+        if copy.orders is not None:
+            if len(copy.orders) != max(0, 2 * S - 1):
+                wrong = abs(len(copy.orders) - (2 * S - 1))
+                yield Violation("machine_without_order", f"{field}orders of {S} stages", wrong)
+            for q, order in enumerate(copy.orders):
+                unlike = len(wanted.symmetric_difference(order)) + len(order) - len(set(order))
+                if unlike:
+                    where = f"{field}orders[{q}], {_name(q)}"
+                    yield Violation("blocks_not_listed_once", where, unlike)
 
 
 def _limits(
-    instance: DappleInstance, solution: DappleSolution, peaks: Sequence[int]
+    instance: DappleInstance, solution: DappleSolution, peaks: Sequence[Sequence[int]]
 ) -> Iterator[Violation]:
-    options = instance.options
-    unused = instance.num_gpus - sum(map(len, solution.stage_devices))
+    options, copies = instance.options, len(solution.pipelines)
+    if copies > instance.max_copies:
+        yield Violation("too_many_copies", "copies", copies - instance.max_copies)
+    unused = instance.num_gpus - copies * sum(map(len, solution.stage_devices))
     if options.use_all_gpus and unused:
         yield Violation("unused_gpu", "stage_devices", unused)
     stages = len(solution.stage_layers)
@@ -343,14 +401,15 @@ def _limits(
     replicas = [len(gpus) for gpus in solution.stage_devices]
     if options.uniform_replicas and len(set(replicas)) > 1:
         yield Violation("uneven_replicas", "stage_devices", max(replicas) - min(replicas))
-    for n, peak in enumerate(peaks):
+    for c, n in itertools.product(range(copies), range(stages)):
+        peak, where = peaks[c][n], f"stage {n}{_of_copy(solution, c)}"
         if options.max_in_flight is not None and peak > options.max_in_flight:
-            yield Violation("too_many_in_flight", f"stage {n}", peak - options.max_in_flight)
+            yield Violation("too_many_in_flight", where, peak - options.max_in_flight)
         if options.memory_bytes is not None:
             needed = memory_bytes(instance, solution, n, peak)
             over = needed - decimal_rational(options.memory_bytes)
             if over > 0:
-                yield Violation("memory_exceeded", f"stage {n}, bytes", over)
+                yield Violation("memory_exceeded", f"{where}, bytes", over)
 
 
 def memory_bytes(

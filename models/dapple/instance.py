@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from gadgetopt.errors import InputError
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import Plan
-from gadgetopt.system.data import NonNegativeInt, PositiveInt, Solution
+from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt, Solution, without
 
 
 class DappleInstance(PipelineInstance):
@@ -35,10 +36,40 @@ class DappleInstance(PipelineInstance):
     options : PipelineOptions
         `max_in_flight` is D; `nvlink_rings` divides AllReduce inside a machine as the public
         planner does.
+    max_copies : int
+        Most copies of the whole pipeline, each of which takes an equal part of the microbatches;
+        1 where the plan is one pipeline.
     """
 
     cluster: TwoLevelCluster
     comm_model: Literal["planner_code", "simple"] = "planner_code"
+    max_copies: PositiveInt = 1
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_asked(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no `max_copies` of 1: files from before copies stay the same."""
+        return without(write(self), self, "max_copies")
+
+
+class Copy(Data):
+    """A further copy of the pipeline: its GPUs, and the order of their blocks.
+
+    Attributes
+    ----------
+    stage_devices : tuple of tuple of int
+        GPUs of each stage, as many as the first pipeline has there.
+    warmup, orders
+        As of `DappleSolution`, for the microbatches of this copy.
+    """
+
+    stage_devices: tuple[tuple[NonNegativeInt, ...], ...]
+    warmup: tuple[PositiveInt, ...] | None = None
+    orders: tuple[tuple[int, ...], ...] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_order(self) -> Self:
+        _check_one_order(self.warmup, self.orders)
+        return self
 
 
 class DappleSolution(Solution):
@@ -57,23 +88,44 @@ class DappleSolution(Solution):
     orders : tuple of tuple of int, optional
         Instead of `warmup`, of stage 0, link 0, stage 1, ...: +m is the forward block of
         microbatch m = 1..M, -m its backward block.
+    copies : tuple of Copy
+        Further copies of the pipeline, of the same layers; with R pipelines each one has M / R
+        microbatches. Stage n of all of them exchanges its gradients together.
     """
 
     stage_layers: tuple[tuple[NonNegativeInt, NonNegativeInt], ...]
     stage_devices: tuple[tuple[NonNegativeInt, ...], ...]
     warmup: tuple[PositiveInt, ...] | None = None
     orders: tuple[tuple[int, ...], ...] | None = None
+    copies: tuple[Copy, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no copies if there are none: files from before them stay the same."""
+        return without(write(self), self, "copies")
 
     @model_validator(mode="after")
     def _has_one_order(self) -> Self:
-        if (self.warmup is None) == (self.orders is None):
-            given = "both" if self.orders is not None else "neither"
-            raise ValueError(f"warmup: {given} of warmup and orders given, expected one of them")
+        _check_one_order(self.warmup, self.orders)
         return self
 
     @property
+    def pipelines(self) -> tuple[Copy, ...]:
+        """All copies of the pipeline, the first one included."""
+        first = Copy(stage_devices=self.stage_devices, warmup=self.warmup, orders=self.orders)
+        return (first, *self.copies)
+
+    @property
     def plan(self) -> Plan:
-        """The plan without the orders."""
+        """The plan without the orders, of one pipeline.
+
+        Raises
+        ------
+        InputError
+            If there are several.
+        """
+        if self.copies:
+            raise InputError(f"copies: {len(self.copies) + 1} pipelines, expected one for this")
         return Plan(stage_layers=self.stage_layers, stage_devices=self.stage_devices)
 
     @classmethod
@@ -91,6 +143,12 @@ class DappleSolution(Solution):
             warmup=None if warmup is None else tuple(warmup),
             orders=None if orders is None else tuple(map(tuple, orders)),
         )
+
+
+def _check_one_order(warmup: object, orders: object) -> None:
+    if (warmup is None) == (orders is None):
+        given = "both" if orders is not None else "neither"
+        raise ValueError(f"warmup: {given} of warmup and orders given, expected one of them")
 
 
 def size(instance: DappleInstance) -> dict[str, int]:

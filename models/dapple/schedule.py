@@ -7,11 +7,11 @@ from gadgetopt.pieces.pipeline.orders import one_forward_one_backward
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 
-from .instance import DappleSolution
+from .instance import Copy, DappleSolution
 
 
-def schedule_of(shop: Shop, solution: DappleSolution) -> Schedule:
-    """Return the schedule of a solution, by its orders or its warm-up numbers."""
+def schedule_of(shop: Shop, solution: DappleSolution | Copy) -> Schedule:
+    """Return the schedule of one pipeline, by its orders or its warm-up numbers."""
     if solution.orders is not None:
         return simulate(shop, solution.orders)
     orders = [one_forward_one_backward(shop.num_microbatches, k) for k in solution.warmup or ()]

@@ -71,6 +71,7 @@ CANDIDATES = {
     "adsp_rates": {"multiplier_bound"},
     "adversarial_online_policy": {"total_optimum"},
     "bgl_partition": {"leaf_bound", "most_together"},
+    "dapple": {"proved_of_copies_s", "unproved"},
     "knapsack": {"exhaustion_bound", "surrogate_bound"},
     "marl_placement": {"alone_bound", "certificate_of", "most_together"},
     "marl_queueing": {"alone_bound", "srpt_bound"},

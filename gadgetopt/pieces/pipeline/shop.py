@@ -172,18 +172,23 @@ def shop_of(instance: PipelineInstance, plan: Plan) -> Shop:
 
 
 def stage_times(
-    instance: PipelineInstance, first: int, end: int, devices: Sequence[int]
+    instance: PipelineInstance,
+    first: int,
+    end: int,
+    devices: Sequence[int],
+    ring: Sequence[int] | None = None,
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Return the forward, backward and AllReduce seconds of a stage.
 
     With speeds, a microbatch is split in proportion to them. With `overlap_allreduce` the third is
-    what is left of AllReduce when the last backward ends.
+    what is left of AllReduce when the last backward ends. Gradients are exchanged by the GPUs of
+    `ring`, by default those of the stage.
     """
     chain, options = instance.chain, instance.options
     speed = sum((instance.cluster.gpu_speeds[v] for v in devices), Fraction(0))
     forward = (chain.fwd_sum_s[end] - chain.fwd_sum_s[first]) / speed
     backward = (chain.bwd_sum_s[end] - chain.bwd_sum_s[first]) / speed
-    factor = allreduce_factor(instance, devices)
+    factor = allreduce_factor(instance, devices if ring is None else ring)
     reduce = factor * (chain.param_sum_bytes[end] - chain.param_sum_bytes[first])
     if options.overlap_allreduce:
         reduce = max(

@@ -108,7 +108,11 @@ def record(
     ending: Ending = "derived",
 ) -> PlanRecord:
     """Return estimate, bound and simulated makespans of a plan that violates nothing."""
-    shop = shop_of(instance, plan)
+    return record_of(shop_of(instance, plan), pivot=pivot, ending=ending)
+
+
+def record_of(shop: Shop, *, pivot: PivotRule = "paper", ending: Ending = "derived") -> PlanRecord:
+    """Return what `record` does, of a shop."""
     f, b, a = (row.tolist() for row in shop.in_seconds())
     M = shop.num_microbatches
     chosen = pivot_of(f, b, a, M, pivot)

@@ -131,6 +131,7 @@ def _check(instance: DappleInstance) -> None:
     reasons = {
         "comm_model 'planner_code'": instance.comm_model != "simple",
         "cluster.speeds": instance.cluster.speeds is not None,
+        "max_copies above 1": instance.max_copies > 1,
         "options.overlap_allreduce": options.overlap_allreduce,
         "options.memory_bytes": options.memory_bytes is not None,
         "a slower network inside machines": bandwidth.inter > bandwidth.intra

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
 from gadgetopt.search.clock import Clock
@@ -29,8 +30,11 @@ def cp_joint(instance: DappleInstance, limits: Limits) -> MethodOutcome:
     Raises
     ------
     ModelRefused
-        If there are more than six GPUs, or too many layers or microbatches for tables.
+        If there are more than six GPUs, too many layers or microbatches for tables, or copies of
+        the pipeline, for which there is `cp_copies`.
     """
+    if instance.max_copies > 1:
+        raise ModelRefused(f"max_copies: {instance.max_copies}, expected 1; cp_copies knows more")
     rng = fixed_rng()
     rules = Rules(
         instance,

@@ -43,6 +43,11 @@ def unlimited(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
     return instance.options.max_in_flight is None and instance.options.memory_bytes is None
 
 
+def one_pipeline(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if there are no copies of the pipeline, which the planner does not know."""
+    return instance.max_copies == 1
+
+
 def one_stage(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if no plan has two stages."""
     return instance.most_stages == 1
@@ -54,6 +59,7 @@ def one_stage(instance: DappleInstance, _parameters: Mapping[str, Any]) -> bool:
     reference="Fan et al. 2021, implied by planning with it",
     standing="claimed",
     methods=("dapple",),
+    assumptions={"one pipeline": one_pipeline},
 )
 @guarantee(
     name="one stage",
@@ -88,6 +94,7 @@ def rounds_ratio(instance: DappleInstance, _parameters: Mapping[str, Any]) -> Fr
     reference="Fan et al. 2021, implied by the name",
     standing="claimed",
     methods=("dapple",),
+    assumptions={"one pipeline": one_pipeline},
 )
 def latency_ratio(instance: DappleInstance, _parameters: Mapping[str, Any]) -> Number | None:
     """Return the planner's latency over the least bound of all plans; None if that takes long."""

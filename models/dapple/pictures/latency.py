@@ -6,20 +6,20 @@ import plotly.graph_objects as go
 
 from gadgetopt.pieces.pipeline.bound import machine_bounds
 from gadgetopt.pieces.pipeline.pivot_latency import latency_s, pivot_of
-from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.reporting.figures import BLUE, BRIGHT, INK, LEGEND_ABOVE, ORANGE, RED, TEMPLATE
 from gadgetopt.system.declaring import picture
 
-from ..algorithms.schedules import record
+from ..algorithms.schedules import record_of
 from ..instance import DappleInstance, DappleSolution
 from ..schedule import schedule_of
+from ..subproblems.copies import longest_copy
 from .schedule import machine_names
 
 
 @picture()
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """The latency for every pivot beside the bound and simulated makespans."""
-    shop = shop_of(instance, solution.plan)
+    shop, copy = longest_copy(instance, solution)
     f, b, a = (row.tolist() for row in shop.in_seconds())
     M = shop.num_microbatches
     names = machine_names(shop.num_machines)
@@ -37,10 +37,8 @@ def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
             go.Bar(x=names, y=bounds, name="lower bound of the plan", marker={"color": BLUE}),
         ]
     )
-    known = {
-        name: float(value) for name, value in record(instance, solution.plan).makespan_s.items()
-    }
-    known["this schedule"] = float(schedule_of(shop, solution).makespan_s)
+    known = {name: float(value) for name, value in record_of(shop).makespan_s.items()}
+    known["this schedule"] = float(schedule_of(shop, copy).makespan_s)
     for k, (name, makespan_s) in enumerate(known.items()):
         figure.add_scatter(
             x=names,

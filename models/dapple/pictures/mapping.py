@@ -18,9 +18,10 @@ def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """
     machine_of = instance.cluster.machine_of
     machines = len(instance.cluster.gpus_per_machine)
+    every = [copy.stage_devices for copy in solution.pipelines]
+    rings = [tuple(v for own in every for v in own[n]) for n in range(len(solution.stage_layers))]
     counts = [
-        [sum(machine_of[v] == k for v in devices) for devices in solution.stage_devices]
-        for k in range(machines)
+        [sum(machine_of[v] == k for v in devices) for devices in rings] for k in range(machines)
     ]
     stages = [
         f"stage {n}<br>layers {first}-{end - 1}"
@@ -41,10 +42,11 @@ def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
             hovertemplate="%{y}, %{x}: %{z} GPUs<extra></extra>",
         )
     )
-    spanning = sum(len({machine_of[v] for v in devices}) > 1 for devices in solution.stage_devices)
+    spanning = sum(len({machine_of[v] for v in devices}) > 1 for devices in rings)
+    copies = f", {len(every)} copies" if len(every) > 1 else ""
     figure.update_layout(
         title={
-            "text": f"{len(stages)} stages on {machines} machines",
+            "text": f"{len(stages)} stages on {machines} machines{copies}",
             "subtitle": {"text": f"GPUs of each machine in each stage; {spanning} span machines"},
         },
         template=TEMPLATE,

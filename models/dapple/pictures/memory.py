@@ -5,13 +5,13 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.pieces.pipeline.plan import stage_memory
-from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.reporting.figures import BRIGHT, INK, LEGEND_ABOVE, TEMPLATE
 from gadgetopt.system.declaring import picture
 
 from ..algorithms.schedules import warmups
 from ..instance import DappleInstance, DappleSolution
 from ..schedule import schedule_of
+from ..subproblems.copies import longest_copy
 
 #: Bytes; the picture shows GB.
 _GB = 1e9
@@ -23,13 +23,13 @@ def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
 
     Draw the memory of a GPU of every stage for K = 1, ..., M microbatches in flight.
     """
-    shop = shop_of(instance, solution.plan)
+    shop, copy = longest_copy(instance, solution)
     M = shop.num_microbatches
-    peaks = schedule_of(shop, solution).peaks_in_flight
+    peaks = schedule_of(shop, copy).peaks_in_flight
     policies = {policy: warmups(shop, policy) for policy in ("A", "B")}
     figure = go.Figure()
-    plan = solution.plan
-    for n, ((first, end), r) in enumerate(zip(plan.stage_layers, plan.replicas, strict=True)):
+    replicas = map(len, copy.stage_devices)
+    for n, ((first, end), r) in enumerate(zip(solution.stage_layers, replicas, strict=True)):
         fixed, each = (float(x) / _GB for x in stage_memory(instance, first, end, r))
         colour = BRIGHT[n % len(BRIGHT)]
         figure.add_scatter(

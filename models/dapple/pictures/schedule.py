@@ -6,23 +6,24 @@ import plotly.graph_objects as go
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.pivot_latency import latency_s, pivot_of
-from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.reporting.figures import RED
 from gadgetopt.reporting.pipelines import gantt
 from gadgetopt.system.declaring import picture
 
 from ..instance import DappleInstance, DappleSolution
 from ..schedule import schedule_of
+from ..subproblems.copies import longest_copy
 
 
 @picture()
 def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
     """Blocks of stages and links over time, the paper's pivot marked.
 
-    Draw blocks, transfers and AllReduce over time; the pivot, the bound and the latency.
+    Draw blocks, transfers and AllReduce over time; the pivot, the bound and the latency. Of several
+    copies of the pipeline it is the one that ends last.
     """
-    shop = shop_of(instance, solution.plan)
-    schedule = schedule_of(shop, solution)
+    shop, copy = longest_copy(instance, solution)
+    schedule = schedule_of(shop, copy)
     f, b, a = (row.tolist() for row in shop.in_seconds())
     M = shop.num_microbatches
     pivot = pivot_of(f, b, a, M)

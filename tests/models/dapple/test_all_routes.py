@@ -19,7 +19,7 @@ from gadgetopt.models.dapple.formulations.cp_joint import cp_joint
 from gadgetopt.models.dapple.heuristics.readings import dapple_all_prefixes, dapple_reading
 from gadgetopt.models.dapple.instance import DappleSolution
 from gadgetopt.models.dapple.proving.bounds.least_bound import least_bound
-from gadgetopt.models.dapple.proving.certificate import check_bound
+from gadgetopt.models.dapple.proving.certificate.check import check_bound
 from gadgetopt.models.dapple.proving.exact.plans import exact_plans
 from gadgetopt.pieces.pipeline.all_plans import plan_tables
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
@@ -49,6 +49,9 @@ TINY = {
     "one_layer": 11,
     "two_in_flight": 51,
 }
+
+#: Optima of those that allow copies of the pipeline.
+COPIES = {"one_copy_crosses": 29, "two_pipelines": 22}
 
 
 def run(method, instance, **parameters):
@@ -116,7 +119,7 @@ def tiny():
 
 
 def test_every_tiny_instance_has_its_optimum():
-    assert set(tiny()) == set(TINY)
+    assert set(tiny()) == {*TINY, *COPIES}
 
 
 @pytest.mark.parametrize("method", ["exact_plans", "cp_joint"])
@@ -127,6 +130,15 @@ def test_two_exact_routes_close_every_tiny_instance(name, method):
     assert result.objective == TINY[name]
     if method == "cp_joint":  # whole ticks: nothing is rounded
         assert result.bound == TINY[name]
+
+
+@pytest.mark.parametrize("method", ["exact_plans", "cp_copies"])
+@pytest.mark.parametrize("name", COPIES)
+def test_two_exact_routes_close_every_instance_with_copies(name, method):
+    result = solve(tiny()[name], method, LIMITS)
+    assert result.status is Status.OPTIMAL, result.reason
+    assert result.objective == result.bound == COPIES[name]
+    assert (result.bound_voucher.value == "verified") == (method == "exact_plans")
 
 
 @pytest.mark.parametrize("seed", range(TRIES or 40))

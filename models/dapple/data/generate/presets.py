@@ -90,6 +90,33 @@ def random_chain(
 
 
 @generator()
+def copies(
+    rng: np.random.Generator,
+    *,
+    layers: int = 4,
+    machines: int = 2,
+    gpus_per_machine: int = 2,
+    microbatches: int = 4,
+    max_copies: int = 2,
+) -> DappleInstance:
+    """Random chains that may have copies of the whole pipeline.
+
+    As of `random`, with transfers of two values.
+    """
+    if max_copies < 1:
+        raise InputError(f"max_copies: {max_copies}, expected at least 1")
+    chain = random_chain(
+        rng,
+        layers=layers,
+        machines=machines,
+        gpus_per_machine=gpus_per_machine,
+        microbatches=microbatches,
+        comm_model="simple",
+    )
+    return chain.model_copy(update={"max_copies": max_copies})
+
+
+@generator()
 def misled(rng: np.random.Generator, *, stretch: float = 1.0) -> DappleInstance:
     """The planner's estimate is lowest on a plan 15 % longer than the best.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import BEFORE_CHECK_PART
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
@@ -24,7 +25,7 @@ from ...instance import (
     DappleInstance,
     DappleSolution,
 )
-from ..certificate import DappleCertificate
+from ..certificate.check import DappleCertificate
 
 
 @method(kind="approximation", reference="this project", formulation="labels")
@@ -45,6 +46,11 @@ def least_bound(instance: DappleInstance, limits: Limits) -> MethodOutcome:
     instance : DappleInstance
     limits : Limits
 
+    Raises
+    ------
+    ModelRefused
+        If several copies of the pipeline are allowed, of which labels know nothing.
+
     Notes
     -----
     The label :math:`(L_{max}, head, Z)` of a prefix holds all that the bound of its completions
@@ -52,6 +58,10 @@ def least_bound(instance: DappleInstance, limits: Limits) -> MethodOutcome:
     dominates is exact. The best schedule of a plan of at most two stages cuts it off. Schedules are
     those of both warm-up policies and of rounds.
     """
+    if instance.max_copies > 1:
+        raise ModelRefused(
+            f"max_copies: {instance.max_copies}, expected 1; labels know one pipeline"
+        )
     search: Search[DappleSolution] = Search("min", limits)
     clock = search.clock
     with clock.phase("two stages"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,7 @@ from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome
 
 from ...algorithms.planner import dapple
 from ...algorithms.public_planner import dapple_code
@@ -28,11 +29,18 @@ from ...instance import (
     DappleInstance,
     DappleSolution,
 )
-from ..certificate import DappleCertificate
+from ...subproblems.copies import copy_numbers
+from ..certificate.check import CopiesProof, DappleCertificate
+from ..certificate.copies import proved_of_copies_s
+from .copies import CopiesSearch
 
 #: Part of the time for the search; what is left of it is the planners', if it is open then.
 #: Tuned: `benchmarks/constants.py`.
 SEARCH_PART = 0.85
+
+#: Part of the time for plans of one pipeline, where copies are allowed.
+#: Tuned: `benchmarks/constants.py`.
+ONE_PIPELINE_PART = 0.5
 
 
 @method(kind="exact", reference="this project", formulation="exact_plans", backend="cpsat")
@@ -43,7 +51,7 @@ def exact_plans(
     *,
     max_stages: int = 3,
 ) -> MethodOutcome:
-    """Plans by labels, schedules by rules, local search and CP-SAT.
+    """Plans by labels, schedules by rules, local search and CP-SAT; copies by outlines.
 
     Return the plan and the orders of the least iteration time.
 
@@ -57,6 +65,9 @@ def exact_plans(
 
     Bounds of steps 2 and 3 have certificates; those of step 4 are CP-SAT's word.
 
+    Where the instance allows copies of the pipeline, that is done for one pipeline in half of the
+    time, and then plans of several copies are gone through (`copies`).
+
     Parameters
     ----------
     instance : DappleInstance
@@ -68,6 +79,66 @@ def exact_plans(
     """
     if max_stages < 1:
         raise ModelRefused(f"max_stages: {max_stages}, expected at least 1")
+    if max(copy_numbers(instance)) == 1:
+        return _one_pipeline(instance, limits, rng, max_stages)
+    return _with_copies(instance, limits, rng, max_stages)
+
+
+def _with_copies(
+    instance: DappleInstance, limits: Limits, rng: np.random.Generator, max_stages: int
+) -> MethodOutcome:
+    """Return the best plan of any number of copies."""
+    search: Search[DappleSolution] = Search("min", limits)
+    alone = instance.model_copy(update={"max_copies": 1})
+    copies = CopiesSearch(instance, search, rng)
+    with search.interruptible():
+        with search.clock.phase("one pipeline"):
+            one = _one_pipeline(alone, search.clock.limits(ONE_PIPELINE_PART), rng, max_stages)
+        if not isinstance(one.solution, DappleSolution) or one.claimed_objective is None:
+            return one  # if one pipeline does not fit, several do not either
+        search.offer(one.claimed_objective, one.solution)
+        bound_s = Fraction(one.dual_bound or 0)
+        with search.clock.phase("copies"):
+            numbers = [number for number in copy_numbers(instance) if number > 1]
+            for number in numbers:
+                copies.run(number)
+        with search.clock.phase("proof"):
+            _prove_copies(instance, search, copies, one, numbers)
+        if copies.complete:
+            search.prove(min(bound_s, Fraction(search.value)))
+    if not search.closed and search.limit_hit is None:
+        search.limit_hit = one.limit_hit or ("time_s" if search.clock.expired else OWN_LIMIT)
+    return search.outcome(search.best, **one.notes)
+
+
+def _prove_copies(
+    instance: DappleInstance,
+    search: Search[DappleSolution],
+    copies: CopiesSearch,
+    one: MethodOutcome,
+    numbers: Sequence[int],
+) -> None:
+    """Prove what follows from one pipeline and from the outlines of several."""
+    if not isinstance(one.certificate, DappleCertificate):
+        return
+    proved, found = min(one.certificate.makespan_s, Fraction(search.value)), []
+    try:
+        for number in numbers:
+            proofs = copies.order_proofs(number)
+            proved = min(proved, proved_of_copies_s(instance, number, proved, proofs))
+            found.append(CopiesProof(copies=number, orders=proofs))
+    except ValueError:  # too many outlines
+        return
+    search.prove(
+        proved,
+        DappleCertificate(makespan_s=proved, orders=one.certificate.orders, of_copies=tuple(found)),
+    )
+
+
+def _one_pipeline(
+    instance: DappleInstance, limits: Limits, rng: np.random.Generator, max_stages: int
+) -> MethodOutcome:
+    """Return the best plan of one pipeline."""
     search: Search[Planned] = Search("min", limits)
     run = ExactPlans(instance, search, rng, _certified, part=SEARCH_PART)
     with search.interruptible():

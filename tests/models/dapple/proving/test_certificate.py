@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.models.dapple.proving.certificate import (
+from gadgetopt.models.dapple.proving.certificate.check import (
     DappleCertificate,
     check_bound,
 )

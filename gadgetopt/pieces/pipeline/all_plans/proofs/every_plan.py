@@ -17,7 +17,7 @@ from gadgetopt.pieces.pipeline.all_plans.proofs.plans import Plans
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 
 
-class _Proofs:
+class PlanProofs:
     """What is proved of single plans."""
 
     def __init__(self, instance: PipelineInstance, claim_s: Fraction, proofs: Sequence[OrderProof]):
@@ -75,7 +75,7 @@ def proved_makespan_s(
     ValueError
         If a proof is none.
     """
-    single, bound_s = _Proofs(instance, claim_s, proofs), claim_s
+    single, bound_s = PlanProofs(instance, claim_s, proofs), claim_s
     while bound_s > 0:
         plans = Plans(instance, bound_s, single.least_s)
         proved_s = plans.proved_s()

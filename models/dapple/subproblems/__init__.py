@@ -1,0 +1,1 @@
+"""What several rooms share: the shops of copies of a pipeline."""
