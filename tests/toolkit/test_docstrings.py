@@ -12,17 +12,20 @@ ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-@cache
-def modules():
-    """Return file, name and tree of every public module of the toolkit and the library."""
-    found = []
+def files():
+    """Yield file and name of every public module of the toolkit and the library."""
     for top, name in (("gadgetopt", "gadgetopt"), ("models", "gadgetopt.models")):
         for path in sorted((ROOT / top).rglob("*.py")):
             parts = list(path.relative_to(ROOT / top).with_suffix("").parts)
             parts = parts[:-1] if parts[-1] == "__init__" else parts
             if not any(part.startswith("_") for part in parts):
-                found.append((path, ".".join([name, *parts]), ast.parse(path.read_text())))
-    return found
+                yield path, ".".join([name, *parts])
+
+
+@cache
+def modules():
+    """Return name and tree of every public module."""
+    return [(name, ast.parse(path.read_text())) for path, name in files()]
 
 
 def public(node, name):
@@ -42,7 +45,7 @@ def public(node, name):
 def test_everything_public_has_a_docstring():
     silent = []
     count = 0
-    for _, name, tree in modules():
+    for name, tree in modules():
         for full, node in [(name, tree), *public(tree, name)]:
             count += 1
             if not (ast.get_docstring(node) or "").strip():
@@ -51,11 +54,7 @@ def test_everything_public_has_a_docstring():
     assert count > 5000
 
 
-def with_examples():
-    return [(name, path) for path, name, _ in modules() if ">>> " in path.read_text()]
-
-
-@pytest.mark.parametrize("name", [name for name, _ in with_examples()])
+@pytest.mark.parametrize("name", [name for path, name in files() if ">>> " in path.read_text()])
 def test_every_example_of_a_docstring_runs(name, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     said = []

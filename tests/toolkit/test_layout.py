@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -89,7 +90,8 @@ def is_type_checking(node: ast.AST) -> bool:
 def imports(node: ast.AST, package: str) -> Iterator[str]:
     """Yield the modules of ours that some code imports, type hints left out."""
     for child in ast.iter_child_nodes(node):
-        if is_type_checking(child):
+        # No expression imports, and most of a tree are expressions.
+        if isinstance(child, ast.expr) or is_type_checking(child):
             continue
         if isinstance(child, ast.Import):
             yield from (name.name for name in child.names if name.name in MODULES)
@@ -119,7 +121,9 @@ def written_modules(tree: ast.AST, module: str) -> Iterator[str]:
             yield from (place for place in places if place in MODULES)
 
 
+@cache
 def import_graph() -> nx.DiGraph:
+    """Return who imports whom; it takes seconds, so no process reads it but one that needs it."""
     graph = nx.DiGraph()
     for module, path in MODULES.items():
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -128,9 +132,6 @@ def import_graph() -> nx.DiGraph:
         graph.add_edges_from((module, other) for other in imports(tree, package))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph
-
-
-GRAPH = import_graph()
 
 
 def package_of(folder: str) -> str:
@@ -154,21 +155,21 @@ def folders(graph: nx.DiGraph, inside: str, without: tuple[str, ...] = ()) -> nx
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    assert circles(GRAPH) == []
+    assert circles(import_graph()) == []
 
 
 def test_no_rooms_of_the_toolkit_import_each_other_in_a_circle():
-    assert circles(folders(GRAPH, "gadgetopt", without=("models",))) == []
+    assert circles(folders(import_graph(), "gadgetopt", without=("models",))) == []
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_no_rooms_of_a_system_import_each_other_in_a_circle(system):
-    assert circles(folders(GRAPH, package_of(system))) == []
+    assert circles(folders(import_graph(), package_of(system))) == []
 
 
 def upwards(inside: str, floor: dict[str, int]) -> list[tuple[str, str]]:
     """Return the arrows between rooms of a package that run to a higher floor."""
-    arrows = folders(GRAPH, inside).edges
+    arrows = folders(import_graph(), inside).edges
     return [(a, b) for a, b in arrows if a in floor and b in floor and floor[b] > floor[a]]
 
 
@@ -183,7 +184,7 @@ def test_nothing_above_the_line_imports_anything_below_it(system):
     prefix = f"{package_of(system)}."
     leaks = [
         (a.removeprefix(prefix), b.removeprefix(prefix))
-        for a, b in GRAPH.edges
+        for a, b in import_graph().edges
         if a.startswith(prefix) and b.startswith(prefix)
         if room_of(b, prefix) in BELOW_THE_LINE and room_of(a, prefix) not in BELOW_THE_LINE
     ]
@@ -202,7 +203,7 @@ def test_what_lies_at_the_root_is_named_or_a_table_derived_from_the_data(system)
     prefix = f"{package_of(system)}."
     wrong = [
         (a, b)
-        for a, b in GRAPH.edges
+        for a, b in import_graph().edges
         if b.startswith(prefix) and a in {f"{prefix}{table}" for table in tables}
         if room_of(b, prefix) not in {"instance", *tables}
     ]
@@ -217,7 +218,9 @@ def test_no_system_imports_another_and_the_toolkit_imports_none():
         return max((o for o in owners if f"{module}.".startswith(f"{o}.")), key=len, default="")
 
     wrong = [
-        (a, b) for a, b in GRAPH.edges if owner(b) and not f"{owner(a)}.".startswith(f"{owner(b)}.")
+        (a, b)
+        for a, b in import_graph().edges
+        if owner(b) and not f"{owner(a)}.".startswith(f"{owner(b)}.")
     ]
     assert wrong == []
 
@@ -361,9 +364,9 @@ def declared_modules() -> Iterator[str]:
 
 def test_every_module_is_reached_from_what_is_declared_or_public():
     """What only tests or a benchmark use lies beside them."""
-    graph = GRAPH.copy()
+    graph = import_graph().copy()
     for module in MODULES:
-        graph.add_edges_from((module, other) for other in GRAPH.nodes[module]["written"])
+        graph.add_edges_from((module, other) for other in import_graph().nodes[module]["written"])
         graph.add_edge(module, module.rpartition(".")[0])  # its package is imported, too
     graph.add_edges_from(("roots", module) for module in declared_modules())
     unseen = set(MODULES) - nx.descendants(graph, "roots")

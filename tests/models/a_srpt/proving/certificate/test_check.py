@@ -1,6 +1,7 @@
 """Certificates say what they prove, and are refused where they do not fit the instance."""
 
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -28,10 +29,13 @@ from ...rigid_jobs import (
 
 #: Some with a larger optimum on the servers than in the pool.
 SMALL = [fragmented(seed) for seed in range(12)]
-OPTIMA = {
-    PoolStates: [pool_optimum(instance) for instance in SMALL],
-    ClusterStates: [cluster_optimum(instance) for instance in SMALL],
-}
+OPTIMUM = {PoolStates: pool_optimum, ClusterStates: cluster_optimum}
+
+
+@cache
+def optima(kind):
+    """Return what a kind of proof is about, of each of the instances."""
+    return [OPTIMUM[kind](instance) for instance in SMALL]
 
 
 def bound(instance, proof, **more):
@@ -108,7 +112,7 @@ def claims(draw):
 @given(k=st.integers(0, 11), proof=claims(), attainable=st.booleans())
 def test_no_claim_about_states_proves_more_than_the_optimum(k, proof, attainable):
     proved = bound(SMALL[k], proof, attainable=attainable)
-    assert proved <= OPTIMA[type(proof)][k]
+    assert proved <= optima(type(proof))[k]
     if not attainable and proved > 0:
         prices = {name: getattr(proof, name) for name in ("times", "prices", "denominator")}
         assert proved <= max(proof.bound, bound(SMALL[k], Prices(**prices)))
@@ -116,7 +120,7 @@ def test_no_claim_about_states_proves_more_than_the_optimum(k, proof, attainable
 
 @pytest.mark.parametrize("kind", [PoolStates, ClusterStates])
 def test_the_optimum_is_proved_and_no_more(kind):
-    for instance, optimum in zip(SMALL, OPTIMA[kind], strict=True):
+    for instance, optimum in zip(SMALL, optima(kind), strict=True):
         nothing = {"times": (0, 1), "prices": (0,), "denominator": 1}
         assert bound(instance, kind(**nothing, bound=optimum)) == optimum
         above = kind(**nothing, bound=optimum + Fraction(1, 10**9))
@@ -126,13 +130,13 @@ def test_the_optimum_is_proved_and_no_more(kind):
 @pytest.mark.parametrize("kind", [PoolStates, ClusterStates])
 @pytest.mark.parametrize("denominator", [2**53, 2**63, 10**40])
 def test_prices_of_nothing_have_any_denominator(kind, denominator):
-    for instance, optimum in zip(SMALL, OPTIMA[kind], strict=True):
+    for instance, optimum in zip(SMALL, optima(kind), strict=True):
         nothing = {"times": (0, 1), "prices": (0,), "denominator": denominator}
         assert bound(instance, kind(**nothing, bound=optimum)) == optimum
 
 
 def test_states_of_the_pool_are_not_taken_for_those_of_the_servers():
-    both = zip(SMALL, OPTIMA[PoolStates], OPTIMA[ClusterStates], strict=True)
+    both = zip(SMALL, optima(PoolStates), optima(ClusterStates), strict=True)
     apart = [(instance, on_servers) for instance, pool, on_servers in both if pool < on_servers]
     assert apart
     for instance, on_servers in apart:
