@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 _HEAD = """# Command line
@@ -23,13 +24,9 @@ def generated() -> Iterator[tuple[str, str]]:
         return CliRunner().invoke(app, [*words, "--help"], prog_name="gadgetopt").output.strip("\n")
 
     parts = [_HEAD, f"```\n{text()}\n```\n"]
-    for info in app.registered_commands:
-        name = str(info.name)
-        parts.append(f"## {name}\n\n```\n{text(name)}\n```\n")
-    for group in app.registered_groups:
-        first = str(group.name)
+    for first, command in get_command(app).commands.items():  # type: ignore[attr-defined]
         parts.append(f"## {first}\n\n```\n{text(first)}\n```\n")
-        for info in group.typer_instance.registered_commands:
-            words = (first, str(info.name))
+        for name in getattr(command, "commands", ()):
+            words = (first, str(name))
             parts.append(f"## {' '.join(words)}\n\n```\n{text(*words)}\n```\n")
     yield "command_line.md", "\n".join(parts)

@@ -1,37 +1,29 @@
 """Entry point of the command line, and its error messages of one line.
 
-Commands import heavy modules themselves, so that `--help` answers at once.
+Only the command that is asked for is imported, and commands import heavy modules themselves, so
+that the command line answers at once.
 """
 
 from __future__ import annotations
 
 import difflib
 import errno
+import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import typer
+import typer.main
+from typer.core import TyperGroup
 
 from gadgetopt.cli import INTERRUPTED
-from gadgetopt.cli.checking import check, errata
-from gadgetopt.cli.comparing import compare, ratios
-from gadgetopt.cli.exporting import decode, export
-from gadgetopt.cli.formulations import formulations
-from gadgetopt.cli.looking import info, list_, schema, show
-from gadgetopt.cli.making import generate, import_, new_system
 from gadgetopt.cli.options import WithParameters
-from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.printing import echo, escape_warnings, say
-from gadgetopt.cli.records import app as records
-from gadgetopt.cli.reporting import report
-from gadgetopt.cli.solving import solve, verify
-from gadgetopt.cli.storing import certify, delete, merge, status
-from gadgetopt.cli.summarizing import summary
-from gadgetopt.cli.training import train
 from gadgetopt.cli.verbosity import Verbose, verbose
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 from gadgetopt.numbers.compiling import announcing
@@ -39,46 +31,83 @@ from gadgetopt.numbers.compiling import announcing
 #: Errors of a write to an output whose disk or file is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
-app: typer.Typer = typer.Typer(
-    name="gadgetopt",
-    help="How far from optimal are published schedulers, by proved bounds?",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-_COMMANDS: dict[str, Callable[..., Any]] = {
-    "list": list_,
-    "show": show,
-    "info": info,
-    "formulations": formulations,
-    "generate": generate,
-    "import": import_,
-    "solve": solve,
-    "verify": verify,
-    "check": check,
-    "decode": decode,
-    "plot": plot,
-    "compare": compare,
-    "certify": certify,
-    "ratios": ratios,
-    "summary": summary,
-    "report": report,
-    "status": status,
-    "delete": delete,
-    "merge": merge,
-    "export": export,
-    "train": train,
-    "new-system": new_system,
-    "errata": errata,
-    "schema": schema,
+#: Module and function of each command, or module and application of a group of commands.
+_COMMANDS = {
+    "list": "looking:list_",
+    "show": "looking:show",
+    "info": "looking:info",
+    "formulations": "formulations:formulations",
+    "generate": "making:generate",
+    "import": "making:import_",
+    "solve": "solving:solve",
+    "verify": "solving:verify",
+    "check": "checking:check",
+    "decode": "exporting:decode",
+    "plot": "plotting:plot",
+    "compare": "comparing:compare",
+    "certify": "storing:certify",
+    "ratios": "comparing:ratios",
+    "summary": "summarizing:summary",
+    "report": "reporting:report",
+    "status": "storing:status",
+    "delete": "storing:delete",
+    "merge": "storing:merge",
+    "export": "exporting:export",
+    "train": "training:train",
+    "new-system": "making:new_system",
+    "errata": "checking:errata",
+    "schema": "looking:schema",
+    "records": "records:app",
 }
 #: Commands whose unknown options are parameters of a preset, an importer or an exporter.
 _WITH_PARAMETERS = ("generate", "import", "export")
-for _name, _command in _COMMANDS.items():
-    _kind = WithParameters if _name in _WITH_PARAMETERS else None
-    app.command(_name, cls=_kind)(verbose(_command))
-app.add_typer(records, name="records")
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; each is imported and put together when it is first looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _COMMANDS:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+@cache
+def _command(name: str) -> Any:
+    module, _, attribute = _COMMANDS[name].partition(":")
+    found: Any = getattr(importlib.import_module(f"gadgetopt.cli.{module}"), attribute)
+    alone = typer.Typer(add_completion=False, **_LOOKS)
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+        return typer.main.get_group(alone).commands[name]
+    kind = WithParameters if name in _WITH_PARAMETERS else None
+    alone.command(name, cls=kind)(verbose(found))
+    return typer.main.get_command(alone)
+
+
+class _Group(TyperGroup):
+    """The command line, of which only the command that is asked for is imported."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
+
+
+_LOOKS: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode": None}
+app: typer.Typer = typer.Typer(
+    name="gadgetopt",
+    cls=_Group,
+    help="How far from optimal are published schedulers, by proved bounds?",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    **_LOOKS,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -118,6 +147,9 @@ def main(arguments: list[str] | None = None) -> None:
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     escape_warnings()
+    # What watches an application's data models has none here, and to look for it the metadata of
+    # all that is installed are read, by each process anew.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     sys.exit(_run(arguments))
 

@@ -10,8 +10,9 @@ warning names what is left out. Those of plug-ins (`gadgetopt.system.plugins`) c
 
 from __future__ import annotations
 
+import sys
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, warn
@@ -30,11 +31,22 @@ def _distribution(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else "an unknown distribution"
 
 
+def _installed(group: str) -> EntryPoints:
+    """Return a group's entry points; all are read at once, a file for every distribution."""
+    found: EntryPoints = _on_path(tuple(sys.path)).select(group=group)
+    return found
+
+
+@cache
+def _on_path(_: tuple[str, ...]) -> Any:
+    return entry_points()  # of one type until Python 3.11 and of another one since
+
+
 @cache
 def _entries() -> dict[str, EntryPoint]:
     """Return the entry point of each name, sorted by name."""
     by_name: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=GROUP):
+    for entry in _installed(GROUP):
         by_name.setdefault(entry.name, []).append(entry)
     chosen = {}
     for name, found in sorted(by_name.items()):
@@ -194,9 +206,7 @@ def _installed_extensions() -> tuple[Extension, ...]:
 @cache
 def _load_extensions() -> tuple[Extension, ...]:
     """Load the extensions of all distributions; warn of those that cannot be used."""
-    entries = sorted(
-        entry_points(group=EXTENSIONS), key=lambda e: (_distribution(e), e.name, e.value)
-    )
+    entries = sorted(_installed(EXTENSIONS), key=lambda e: (_distribution(e), e.name, e.value))
     if not entries:
         return ()
     from gadgetopt.system.extension import extensions_in
