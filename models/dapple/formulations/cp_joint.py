@@ -11,9 +11,8 @@ from functools import partial
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
-from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -43,5 +42,5 @@ def cp_joint(instance: DappleInstance, limits: Limits) -> MethodOutcome:
         memory_bytes=partial(memory_bytes, instance),
         evaluate=partial(evaluate, instance),
     )
-    clock = Clock(limits)
-    return solve_joint(rules, clock, Trace(limits, clock), rng)
+    search: Search[DappleSolution] = Search("min", limits, gap=0.0)
+    return solve_joint(rules, search, rng)

@@ -112,6 +112,7 @@ def pack_columns(
     ln_delta = log_delta(eps, rows)
     theory_scale = (math.log1p(eps) - ln_delta) / math.log1p(eps)
     most = math.ceil(theory_scale) * sum(sizes) * len(sizes)
+    # No `Search`: the packing grows as a whole, in floats, and gets worse before it gets better.
     trace = Trace(limits, clock)
     found = Packing(1.0 / oracle.capacity, theory_scale, most, trace=trace.points)
     try:

@@ -161,6 +161,7 @@ def generate_trees(
         A bound known before, GB/s.
     """
     clock = Clock(limits)
+    # No `Search`: trees and prices are kept as floats, which are neither a plan nor a bound yet.
     trace = Trace(limits, clock)
     with clock.phase("warm start"):
         start = warm_start(oracle, clock.limits())

@@ -58,6 +58,7 @@ def memetic(
     if relaxation.duals is None or relaxation.limit_hit:
         return MethodOutcome(limit_hit=relaxation.limit_hit)
     first = incumbent(whole.knapsack, relaxation, clock)
+    # No `Search`: compiled loops keep the incumbent, in whole numbers of their own.
     trace = Trace(limits, clock)
     bound = whole.bound(relaxation.bound)
 

@@ -116,6 +116,7 @@ def search(
 ) -> MethodOutcome:
     """Return the best signatures of the search with these steps."""
     clock = Clock(limits)
+    # No `Search`: the result is what the steps end with, not the best labels that they pass.
     trace = Trace(limits, clock)
     with clock.phase("tables"):
         graph = label_graph(instance)

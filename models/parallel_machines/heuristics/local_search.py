@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -52,17 +52,12 @@ def local_search(
     kicks : int, default 2000
         Random exchanges without improvement before it gives up.
     """
-    clock = Clock(limits)
+    search: Search[list[list[int]]] = Search("min", limits)
     bound = combinatorial_bound(instance)
-    search = PairSearch(instance, first_schedule(instance, bound, clock), rng)
-    trace = Trace(limits, clock)
-    search.run(bound, kicks, clock, lambda makespan_s: trace.note(makespan_s, None))
-    return MethodOutcome(
-        solution=ParallelMachinesSolution.of(search.jobs_of),
-        claimed_objective=search.makespan_s,
-        limit_hit="time_s" if search.makespan_s > bound and clock.expired else None,
-        trace=tuple(trace.points),
-    )
+    pairs = PairSearch(instance, first_schedule(instance, bound, search.clock), rng)
+    # Later moves replace the jobs of a machine and change none in place.
+    pairs.run(bound, kicks, search.clock, lambda s: search.offer(s, [*pairs.jobs_of]))
+    return search.outcome(ParallelMachinesSolution.of(search.best or pairs.jobs_of))
 
 
 def first_schedule(instance: ParallelMachinesInstance, bound: int, clock: Clock) -> list[list[int]]:
@@ -128,7 +123,7 @@ class PairSearch:
         bound: int,
         kicks: int,
         clock: Clock,
-        found: Callable[[int], None] = lambda _: None,
+        found: Callable[[int], object] = lambda _: None,
     ) -> None:
         """Improve until the bound is met, `kicks` exchanges in a row bring nothing, or time ends.
 

@@ -10,9 +10,8 @@ from functools import partial
 
 from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
-from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -41,8 +40,7 @@ def cp_joint(instance: SppInstance, limits: Limits) -> MethodOutcome:
         evaluate=partial(evaluate, instance),
     )
     rules.check_size()
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
-    with clock.phase("spp"):
-        start = spp(instance, clock.limits()).solution
-    return solve_joint(rules, clock, trace, rng, start)
+    search: Search[SppSolution] = Search("min", limits, gap=0.0)
+    with search.clock.phase("spp"):
+        start = spp(instance, search.clock.limits()).solution
+    return solve_joint(rules, search, rng, start)

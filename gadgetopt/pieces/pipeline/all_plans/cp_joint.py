@@ -31,8 +31,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -40,10 +38,10 @@ import numpy as np
 
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.pieces.pipeline.all_plans.plan_tables import PlanTables, Rules, plan_tables
 from gadgetopt.pieces.pipeline.plan import Plan
-from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.to_cpsat.cp_model import cp_model
@@ -224,35 +222,16 @@ class JointModel:
         return self.model.new_interval_var(start, size, end, "")
 
 
-@dataclass
-class _Best:
-    """The best solution so far and the least bound of the numbers of stages tried."""
-
-    solution: Any = None
-    value_s: Fraction | None = None
-    bound_s: Fraction | None = None
-    limit_hit: str | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-
-    def offer(self, solution: Any, value_s: Fraction | None) -> None:
-        if value_s is not None and (self.value_s is None or value_s < self.value_s):
-            self.solution, self.value_s = solution, value_s
-
-    def lower(self, bound_s: Fraction) -> None:
-        self.bound_s = bound_s if self.bound_s is None else min(self.bound_s, bound_s)
-
-
 def solve_joint(
-    rules: Rules, clock: Clock, trace: Trace, rng: np.random.Generator, start: Any = None
+    rules: Rules, search: Search[Any], rng: np.random.Generator, start: Any = None
 ) -> MethodOutcome:
     """Solve (C1)-(C8) with CP-SAT for every number of stages.
 
     Parameters
     ----------
     rules : Rules
-    clock : Clock
-    trace : Trace
-        Is told of solutions.
+    search : Search
+        Keeps the best solution.
     rng : numpy.random.Generator
         For the seeds of CP-SAT.
     start : Solution, optional
@@ -263,65 +242,56 @@ def solve_joint(
     ModelRefused
         If there are too many GPUs, layers or microbatches for tables.
     """
-    best = _Best()
     if start is not None:
-        evaluation = rules.evaluate(start)
-        value = evaluation.objective if evaluation.feasible else None
-        best.offer(start, None if value is None else Fraction(value))
-        trace.note(best.value_s, None)
-    with clock.phase("tables"):
-        tables = plan_tables(rules, clock, best.value_s)
+        _offer(rules, search, start)
+    with search.clock.phase("tables"):
+        tables = plan_tables(rules, search.clock, _exactly(search.value))
+    bounds: list[Number] = []
     for stages in range(1, rules.instance.most_stages + 1):
-        if tables is None or clock.expired:
-            best.lower(Fraction(0))
-            best.limit_hit = clock.limit_hit
+        if tables is None or search.clock.expired:
+            bounds.append(Fraction(0))
             break
-        with clock.phase("solve"):
-            _solve_stages(rules, tables, stages, clock, seed_of(rng), best)
-        trace.note(best.value_s, None)
-    closed = best.limit_hit is None
-    if best.value_s is not None:  # what is not shorter than the best was not looked for
-        best.lower(best.value_s)
-    return MethodOutcome(
-        solution=best.solution,
-        claimed_objective=best.value_s,
-        dual_bound=best.bound_s,
-        proved=Status.INFEASIBLE if closed and best.bound_s is None else None,
-        limit_hit=best.limit_hit,
-        trace=tuple(trace.points),
-        phases_s=clock.phases_s,
-        versions=best.versions,
-    )
+        with search.clock.phase("solve"):
+            bounds.append(_solve_stages(rules, tables, stages, search, seed_of(rng)))
+    # What is not shorter than the best was not looked for.
+    bound = min([search.value, *bounds])
+    search.infeasible = bound == math.inf
+    if not search.infeasible:
+        search.prove(bound)
+    return search.outcome(search.best)
 
 
 def _solve_stages(
-    rules: Rules, tables: PlanTables, stages: int, clock: Clock, seed: int, best: _Best
-) -> None:
-    """Look for solutions of so many stages that are shorter than the best."""
+    rules: Rules, tables: PlanTables, stages: int, search: Search[Any], seed: int
+) -> Number:
+    """Look for solutions of so many stages that are shorter than the best; return their bound."""
     horizon = tables.horizon
-    if best.value_s is not None:
-        horizon = min(horizon, math.ceil(best.value_s / tables.tick_s) - 1)
+    best_s = _exactly(search.value)
+    if best_s is not None:
+        horizon = min(horizon, math.ceil(best_s / tables.tick_s) - 1)
     if horizon < 0:
-        return
+        return math.inf
     model = JointModel(rules, tables, stages, horizon)
-    solved = solve_cp(model.model, clock.limits(), seed)
+    solved = solve_cp(model.model, search.clock.limits(), seed)
     if solved.status is Status.ERROR:
         raise SolverError(solved.reason or "CP-SAT failed")
-    best.versions = solved.versions
+    search.versions = solved.versions
     if solved.status is Status.INFEASIBLE:
-        return
+        return math.inf
     if solved.values is not None:
-        best.offer(*_judged(rules, model.plan(solved.values), model.orders(solved.values)))
-    best.lower((0 if solved.bound is None else int(solved.bound)) * tables.tick_s)
-    best.limit_hit = best.limit_hit or solved.limit_hit
+        _offer(
+            rules, search, rules.solution(model.plan(solved.values), model.orders(solved.values))
+        )
+    search.limit_hit = search.limit_hit or solved.limit_hit
+    return (0 if solved.bound is None else int(solved.bound)) * tables.tick_s
 
 
-def _judged(
-    rules: Rules, plan: Plan, orders: Sequence[Sequence[int]]
-) -> tuple[Any, Fraction | None]:
-    """Return the solution and the evaluator's iteration time of it, None if it is infeasible."""
-    solution = rules.solution(plan, orders)
+def _offer(rules: Rules, search: Search[Any], solution: Any) -> None:
+    """Offer a solution with the evaluator's iteration time, unless it is infeasible."""
     evaluation = rules.evaluate(solution)
-    if not evaluation.feasible or evaluation.objective is None:
-        return solution, None
-    return solution, Fraction(evaluation.objective)
+    if evaluation.feasible and evaluation.objective is not None:
+        search.offer(Fraction(evaluation.objective), solution)
+
+
+def _exactly(value_s: Number) -> Fraction | None:
+    return None if value_s == math.inf else Fraction(value_s)

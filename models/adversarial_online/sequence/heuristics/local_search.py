@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..instance import AdversarialOnlineSequenceInstance
-from ..subproblems.welfare import Welfare, outcome_of, single_request, unbounded, welfare, worse
+from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
+from ..subproblems.welfare import Welfare, single_request, unbounded, welfare, worse
 
 
 @method(kind="heuristic", reference="this project")
@@ -46,11 +45,12 @@ def local_search(
         raise ModelRefused(f"starts: {starts}, expected at least 1")
     if instance.payoff == "ratio" and instance.refused:
         return unbounded(instance)
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
+    search: Search[Welfare] = Search("max", limits)
     best = single_request(instance)
+    search.offer(best.objective(instance.payoff), best)
     for _ in range(starts):
-        trace.note(best.objective(instance.payoff), None)
+        if search.clock.expired:
+            break
         length = int(rng.integers(1, instance.horizon + 1))
         drawn = rng.integers(0, len(instance.types), size=length).tolist()
         here = welfare(instance, sorted(drawn, key=lambda j: instance.types[j].value))
@@ -59,14 +59,15 @@ def local_search(
             here = better
             better = None
             for neighbour in _neighbours(instance, here.arrivals):
-                if clock.expired:
-                    return outcome_of(instance, worse(instance, best, here), "time_s")
+                if search.clock.expired:
+                    break
                 found = welfare(instance, neighbour)
                 if worse(instance, here, found) is not here:
                     better = found
                     break
-        best = worse(instance, best, here)
-    return outcome_of(instance, best)
+        if search.offer(here.objective(instance.payoff), here):
+            best = here
+    return search.outcome(AdversarialOnlineSequenceSolution(arrivals=best.arrivals))
 
 
 def _neighbours(

@@ -60,12 +60,9 @@ def worse(instance: AdversarialOnlineSequenceInstance, first: Welfare, second: W
     return second if second.objective(payoff) > first.objective(payoff) else first
 
 
-def outcome_of(
-    instance: AdversarialOnlineSequenceInstance, best: Welfare, limit_hit: str | None = None
-) -> MethodOutcome:
+def outcome_of(instance: AdversarialOnlineSequenceInstance, best: Welfare) -> MethodOutcome:
     """Return the best sequence found as a method's outcome."""
     return MethodOutcome(
         solution=AdversarialOnlineSequenceSolution(arrivals=best.arrivals),
         claimed_objective=best.objective(instance.payoff),
-        limit_hit=limit_hit,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -68,20 +68,16 @@ def order_moves(
         If the order is given, or there are more than 3000 requests.
     """
     check_no_policy(instance)
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
+    search: Search[CacheSolution] = Search("min", limits)
 
-    def note(order: list[int]) -> None:
-        trace.note(evaluate(instance, retained(instance, order)).objective, None)
+    def offer(order: list[int]) -> None:
+        solution = retained(instance, order)
+        search.offer(evaluate(instance, solution).objective or 0, solution)
 
-    path = best_path(instance, clock)
-    note(path)
-    order, _ = moved(instance, path, rounds, rng, clock, note)
-    return MethodOutcome(
-        solution=retained(instance, order),
-        limit_hit="time_s" if clock.expired else None,
-        trace=tuple(trace.points),
-    )
+    path = best_path(instance, search.clock)
+    offer(path)
+    moved(instance, path, rounds, rng, search.clock, offer)
+    return search.outcome(search.best)
 
 
 def best_path(instance: CacheInstance, clock: Clock) -> list[int]:

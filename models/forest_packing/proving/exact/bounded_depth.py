@@ -253,6 +253,7 @@ def bounded_depth(instance: ForestPackingInstance, limits: Limits) -> MethodOutc
     if not instance.network.rows:  # no links, no trees
         return proved_outcome(instance, [], certificate=singletons_certificate(instance))
     pricing = ShallowPairs(instance, depth)
+    # No `Search`: rates and bounds are floats; plan and bound are read exactly once, at the end.
     run, trace = _Run(), Trace(limits, clock)
     start = pricing.pairs(1.0 / instance.network.row_capacity_float)
     if not _connects(instance, start):

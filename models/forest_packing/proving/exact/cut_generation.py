@@ -104,6 +104,7 @@ def cut_generation(
     clock = Clock(limits)
     with clock.phase("model"):
         lp = CutLp(instance)
+    # No `Search`: there is no plan before the end, and bounds are floats until their certificate.
     trace = Trace(limits, clock)
     single = np.eye(instance.network.num_workers, instance.network.num_nodes, dtype=bool)
     first = [(stage, row) for stage in lp.stages for row in single]

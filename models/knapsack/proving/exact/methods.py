@@ -53,6 +53,7 @@ def cg_core(
     """
     rng = fixed_rng()
     clock = Clock(limits)
+    # No `Search`: the toolkit's solver keeps incumbent and bound, in whole numbers of its own.
     trace = Trace(limits, clock)
     whole = scaled(instance)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gadgetopt.errors import InputError
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
 from ...subproblems.learned.fabric import Fabric, fabric_of
 from ...subproblems.learned.placer import Choose, LearnedPlacer, likeliest
@@ -81,7 +81,7 @@ class Schedulers:
 
 
 def outcome_of(
-    best: Occupancy | None, missing: int | None, clock: Clock, trace: Trace | None = None
+    best: Occupancy | None, missing: int | None, clock: Clock, trace: Sequence[TracePoint] = ()
 ) -> MethodOutcome:
     """Return the best placement; if there is none, which job found no room."""
     late = clock.expired
@@ -93,5 +93,5 @@ def outcome_of(
     return MethodOutcome(
         solution=PlacementSolution.of(best.servers_of),
         limit_hit="time_s" if late else None,
-        trace=() if trace is None else tuple(trace.points),
+        trace=tuple(trace),
     )

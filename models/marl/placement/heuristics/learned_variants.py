@@ -7,7 +7,7 @@ import numpy as np
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -15,7 +15,7 @@ from ...subproblems.learned.placer import after, likeliest, likeliest_of, sample
 from ...subproblems.occupancy import Occupancy
 from ..algorithms.learned import Schedulers, outcome_of
 from ..instance import PlacementInstance
-from .local_search import note_incumbent
+from .local_search import mean_completion_s
 
 
 @method(kind="heuristic", reference="learned, one step changed", files=("policy",))
@@ -41,22 +41,19 @@ def learned_sampled(
     """
     if samples < 1:
         raise InputError(f"samples: {samples}, expected at least 1")
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
+    search: Search[Occupancy] = Search("min", limits)
     schedulers = Schedulers.of(instance, policy, agents)
-    best: Occupancy | None = None
     missing: int | None = None
     for k in range(samples):
         choose = likeliest if k == 0 else sampled(rng)
-        occupancy, unplaced = schedulers.placed(choose, clock, ask_at_once=k > 0)
+        occupancy, unplaced = schedulers.placed(choose, search.clock, ask_at_once=k > 0)
         if unplaced is not None:
             missing = unplaced
-        elif best is None or occupancy.total() < best.total():
-            best = occupancy
-            note_incumbent(trace, best)
-        if clock.expired:
+        else:
+            search.offer(mean_completion_s(occupancy), occupancy)
+        if search.clock.expired:
             break
-    return outcome_of(best, missing, clock, trace)
+    return outcome_of(search.best, missing, search.clock, search.trace)
 
 
 @method(kind="heuristic", reference="rollout algorithm on learned", files=("policy",))
@@ -80,21 +77,19 @@ def learned_lookahead(
     """
     if lookahead < 1:
         raise InputError(f"lookahead: {lookahead}, expected at least 1")
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
+    search: Search[Occupancy] = Search("min", limits)
+    clock = search.clock
     schedulers = Schedulers.of(instance, policy, agents)
     first, missing = schedulers.placed(likeliest, clock)
-    best = None if missing is not None else first
-    if best is not None:
-        note_incumbent(trace, best)
+    if missing is None:
+        search.offer(mean_completion_s(first), first)
     if not clock.expired:
         found, unplaced = schedulers.placed(_Lookahead(schedulers, lookahead, clock), clock)
         if unplaced is None:
-            best = found
-            note_incumbent(trace, best)
-        elif best is None:
+            search.offer(mean_completion_s(found), found)
+        elif search.best is None:
             missing = unplaced
-    return outcome_of(best, missing, clock, trace)
+    return outcome_of(search.best, missing, clock, search.trace)
 
 
 class _Lookahead:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -69,27 +69,23 @@ def lns(
     targets : int
         Servers that are tried for a job at most; of more, this many random ones.
     """
-    clock = Clock(limits)
-    trace = Trace(limits, clock)
+    search: Search[PlacementSolution] = Search("min", limits)
+    clock = search.clock
 
-    def found(servers_of: Sequence[dict[int, int]]) -> None:
-        trace.note(evaluate(instance, PlacementSolution.of(servers_of)).objective, None)
+    def offer(servers_of: Sequence[dict[int, int]]) -> None:
+        solution = PlacementSolution.of(servers_of)
+        search.offer(evaluate(instance, solution).objective or 0, solution)
 
     occupancy = start_placement(instance, clock, rng, start, order)
     if occupancy is None:
-        return MethodOutcome(limit_hit="time_s" if clock.expired else None)
-    found(occupancy.servers_of)
+        return search.outcome(None)
+    offer(occupancy.servers_of)
     with clock.phase("local search"):
         descend(occupancy, clock, rng, targets)
-    found(occupancy.servers_of)
+    offer(occupancy.servers_of)
     with clock.phase("rounds"):
-        servers = search_rounds(occupancy, clock, rng, rounds, targets, found)
-    return MethodOutcome(
-        solution=PlacementSolution.of(servers),
-        limit_hit="time_s" if clock.expired else None,
-        trace=tuple(trace.points),
-        phases_s=clock.phases_s,
-    )
+        search_rounds(occupancy, clock, rng, rounds, targets, offer)
+    return search.outcome(search.best)
 
 
 class Journal(Occupancy):
@@ -126,17 +122,13 @@ def search_rounds(
     rounds: int,
     targets: int,
     found: Callable[[Sequence[dict[int, int]]], None],
-) -> list[dict[int, int]]:
-    """Return the servers of every job in the best placement that the rounds find.
-
-    Each better placement is told to `found`.
-    """
+) -> None:
+    """Tell the servers of every job in each better placement that the rounds find."""
     journal = Journal.of(
         occupancy.instance, [tuple(servers.items()) for servers in occupancy.servers_of]
     )
-    best = [dict(servers) for servers in journal.servers_of]
-    if not best:
-        return best
+    if not journal.servers_of:
+        return
     current = least = journal.total()
     weights = np.ones(len(_WAYS))
     for turn in range(rounds):
@@ -156,10 +148,8 @@ def search_rounds(
             current = cost
         if current < least * (1.0 - _LEAST):
             least, reward = current, _REWARD
-            best = [dict(servers) for servers in journal.servers_of]
-            found(best)
+            found(journal.servers_of)
         weights[way] = _MEMORY * weights[way] + (1.0 - _MEMORY) * reward
-    return best
 
 
 def _take_losers(journal: Journal, rng: np.random.Generator, targets: int) -> float:

@@ -57,14 +57,19 @@ def local_search(
         Servers that are tried for a job at most; of more, this many random ones.
     """
     clock = Clock(limits)
+    # No `Search`: the occupancy is the incumbent, and moves are cheaper than a copy of it.
     trace = Trace(limits, clock)
+
+    def note(better: Occupancy) -> None:
+        trace.note(mean_completion_s(better), None)
+
     with clock.phase("start"):
         occupancy = start_placement(instance, clock, rng, start, order)
     if occupancy is None:
         return MethodOutcome(limit_hit="time_s" if clock.expired else None)
     with clock.phase("moves"):
-        note_incumbent(trace, occupancy)
-        descend(occupancy, clock, rng, targets, told=lambda better: note_incumbent(trace, better))
+        note(occupancy)
+        descend(occupancy, clock, rng, targets, told=note)
     return MethodOutcome(
         solution=PlacementSolution.of(occupancy.servers_of),
         limit_hit="time_s" if clock.expired else None,
@@ -73,11 +78,9 @@ def local_search(
     )
 
 
-def note_incumbent(trace: Trace, occupancy: Occupancy) -> None:
-    """Note the mean completion time of a placement of all jobs; nothing if there are none."""
-    if not len(occupancy.kind):
-        return
-    trace.note(occupancy.total() / len(occupancy.kind), None)
+def mean_completion_s(occupancy: Occupancy) -> float:
+    """Return the mean completion time of a placement of all jobs."""
+    return occupancy.total() / max(1, len(occupancy.kind))
 
 
 def start_placement(

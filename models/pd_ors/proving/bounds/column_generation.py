@@ -151,6 +151,7 @@ def generate(
         if bound < done.bound:
             done.bound, done.price, done.charges = bound, price, duals.charges
         done.rounds += 1
+        # No `Search`: there is no incumbent here, and whoever called keeps one.
         done.trace.append(TracePoint(clock.elapsed_s, None, done.bound))
         if bound == -math.inf:
             done.status = Status.INFEASIBLE

@@ -10,15 +10,16 @@ it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import PdOrsInstance
 from ...terms import JobTerms
@@ -132,13 +133,15 @@ class PricedSearch:
     rng : numpy.random.Generator
     best : Placing or None
         The best one so far; one to start from may be given.
+    found : callable
+        Told of each better one.
     """
 
     instance: PdOrsInstance
     prices: Prices
     rng: np.random.Generator
     best: Placing | None = None
-    trace: list[TracePoint] = field(default_factory=list)
+    found: Callable[[Placing], object] = lambda _: None
 
     def run(self, limits: Limits, rounds: int, enough: float = math.inf) -> bool:
         """Search for a number of rounds, or until a value; return True if the time stopped it."""
@@ -149,7 +152,7 @@ class PricedSearch:
             """Keep the best; return True if the search goes on."""
             if self.best is None or placing.value > self.best.value:
                 self.best = placing.copy()
-                self.trace.append(TracePoint(clock.elapsed_s, placing.value, None))
+                self.found(self.best)
             return self.best.value < enough
 
         def recreate(placing: Placing, order: Sequence[int], scale: float) -> bool:
@@ -232,20 +235,20 @@ def priced_search(
     rounds : int, default 300
         Of ruin and recreate.
     """
-    clock = Clock(limits)
+    search: Search[Placing] = Search("max", limits)
+    clock = search.clock
+
+    def offer(placing: Placing) -> None:
+        search.offer(placing.value, placing)
+
     with clock.phase("prices"):
         prices = relaxation_prices(instance, clock.limits(PRICES_PART))
     with clock.phase("search"):
         start = chosen(instance, prices, clock.limits(CHOOSING_PART))
-        search = PricedSearch(instance, prices, rng, start)
-        begin_s = clock.elapsed_s
-        stopped = search.run(clock.limits(), rounds, prices.bound * (1 - limits.rel_gap))
-    best = search.best or Placing(instance)
-    return MethodOutcome(
-        solution=best.decision(),
-        claimed_objective=best.value,
-        certificate=certificate_of(instance, prices.price),
-        limit_hit="time_s" if stopped else None,
-        trace=tuple(replace(point, time_s=point.time_s + begin_s) for point in search.trace),
-        phases_s=clock.phases_s,
-    )
+        offer(start)
+        placings = PricedSearch(instance, prices, rng, start, offer)
+        if placings.run(clock.limits(), rounds, prices.bound * (1 - limits.rel_gap)):
+            search.limit_hit = "time_s"
+    outcome = search.outcome((search.best or start).decision())
+    outcome.certificate = certificate_of(instance, prices.price)
+    return outcome

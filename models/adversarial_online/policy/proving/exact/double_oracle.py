@@ -116,6 +116,7 @@ def double_oracle(
     best: Floats | Fraction | None = None
     best_value = np.inf
     bound = -np.inf
+    # No `Search`: only the last round's bound has a certificate, and another may be the best.
     trace = Trace(limits, clock)
     limit_hit, stale, played = None, 0, 0
     while played < rounds:

@@ -11,12 +11,10 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.numbers.tolerance import CLOSED_GAP
-from gadgetopt.search.clock import Clock
-from gadgetopt.search.watched import Trace
+from gadgetopt.search.state import Search
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import Limits, MethodOutcome, Status, TracePoint
+from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ....subproblems.offline import largest
 from ....subproblems.prices import (
@@ -175,56 +173,35 @@ def matrix_game(
     k = instance.capacity_units
     if math.comb(len(instance.levels) + k - 1, k) > MOST_TABLES:
         raise ModelRefused(f"capacity_units: more than {MOST_TABLES} non-decreasing tables")
-    clock, gap = Clock(limits), max(limits.rel_gap, CLOSED_GAP)
+    search: Search[Lottery] = Search("min", limits)
+    clock = search.clock
     program = LotteryProgram(instance)
     for j in range(len(instance.levels)):
         program.add([j])
-    best: Lottery | None = None
-    best_value = np.inf
-    trace = Trace(limits, clock)
-    limit_hit, stale, played = None, 0, 0
+    stale, played = 0, 0
     while played < rounds and stale < 3:
         played += 1
         status = program.solve(clock.limits())
         if status is not Status.OPTIMAL or clock.expired:
             # Infeasible: no lottery over tables is consistent enough; another policy may be.
-            limit_hit = None if status is Status.INFEASIBLE else "time_s"
+            search.limit_hit = None if status is Status.INFEASIBLE else "time_s"
             break
         lottery = program.lottery()
         response = worst_of_lottery(instance, lottery, lambda: clock.expired)
         if response is None:
-            limit_hit = "time_s"
+            search.limit_hit = "time_s"
             break
-        if response.value < best_value:
-            best, best_value = lottery, float(response.value)
-        trace.note(best_value, None)
-        if best_value - program.value <= gap * max(best_value, CLOSED_GAP):
+        search.offer(float(response.value), lottery)
+        if search.closes(program.value):
             break
         stale = stale + 1 if response.sequence in program.sequences else 0
         program.add(response.sequence)
-    return _outcome(instance, program, best, clock, trace.points, limit_hit, played)
-
-
-def _outcome(
-    instance: AdversarialOnlinePolicyInstance,
-    program: LotteryProgram,
-    best: Lottery | None,
-    clock: Clock,
-    trace: list[TracePoint],
-    limit_hit: str | None,
-    rounds: int,
-) -> MethodOutcome:
-    if best is None:
-        return MethodOutcome(limit_hit=limit_hit, phases_s=clock.phases_s)
-    check_lottery_size(instance, best)
+    if search.best is None:
+        return search.outcome(None)
+    check_lottery_size(instance, search.best)
     certificate = program.certificate()
     proved = check_bound(instance, certificate)
-    return MethodOutcome(
-        solution=AdversarialOnlinePolicySolution(lottery=best),
-        dual_bound=proved,
-        certificate=None if proved is None else certificate,
-        limit_hit=limit_hit,
-        trace=tuple(trace),
-        phases_s=clock.phases_s,
-        notes={"rounds": rounds, "tables": len(program.tables)},
-    )
+    if proved is not None:
+        search.prove(proved, certificate)
+    solution = AdversarialOnlinePolicySolution(lottery=search.best)
+    return search.outcome(solution, rounds=played, tables=len(program.tables))

@@ -130,6 +130,7 @@ def _dinkelbach(
     versions: dict[str, str] = {}
     bound: Number | None = None
     limit_hit = None
+    # No `Search`: the last round's bound is exact, and it may only equal an earlier one in floats.
     trace = Trace(limits, clock)
     while True:
         trace.note(best.objective(instance.payoff), bound)
