@@ -104,7 +104,8 @@ def iteration_time(instance: ASrptInstance, job_type: JobType, stages: Stages) -
     # Whole numbers: seconds of a gigabyte in 1/D, all else as `_Whole` has it.
     bandwidths = (instance.intra_bandwidth_gbytes_per_s, instance.inter_bandwidth_gbytes_per_s)
     (intra, inter), D = whole_numbers([1 / b for b in bandwidths])
-    of, k = _Whole.of(job_type), job_type.replicas
+    of, k, t = _Whole.of(job_type), job_type.replicas, job_type.tp_block
+    # Of what a replica sends to others, each of its t GPUs sends 1 / t, so all is counted t times.
     slowest = ring = 0
     for s, servers in enumerate(stages):
         neighbours = [
@@ -113,7 +114,7 @@ def iteration_time(instance: ASrptInstance, job_type: JobType, stages: Stages) -
             if 0 <= u < len(stages)
         ]
         for m in servers:
-            theta = of.compute[s] * of.copies * D
+            theta = t * of.copies * (of.compute[s] * D + of.block[s] * intra)
             for replicas, all_replicas, volume in neighbours:
                 near = replicas.get(m, 0)
                 theta += volume * (near * intra + (all_replicas - near) * inter)
@@ -122,7 +123,7 @@ def iteration_time(instance: ASrptInstance, job_type: JobType, stages: Stages) -
         ring = max(ring, sent * (intra if len(servers) == 1 else inter))
     phi = job_type.pipeline_factor
     total = phi.numerator * slowest + phi.denominator * ring
-    return Fraction(total, phi.denominator * of.unit * of.copies * D)
+    return Fraction(total, t * phi.denominator * of.unit * of.copies * D)
 
 
 def cut_gbytes(job_type: JobType, stages: Stages) -> Fraction:
@@ -145,8 +146,8 @@ class _Whole:
 
     Attributes
     ----------
-    compute, activation, gradient : list of int
-        Seconds and gigabytes, times `unit`.
+    compute, activation, gradient, block : list of int
+        Seconds and gigabytes, times `unit`; the last is what a GPU sends within its block.
     unit : int
     copies : int
         A multiple of every stage's replicas, and of the product of those of two that follow.
@@ -155,16 +156,18 @@ class _Whole:
     compute: list[int]
     activation: list[int]
     gradient: list[int]
+    block: list[int]
     unit: int
     copies: int
 
     @classmethod
     def of(cls, job_type: JobType) -> _Whole:
         compute, activation = job_type.stage_time_s, job_type.activation_gbytes
-        whole, unit = whole_numbers([*compute, *activation, *job_type.gradient_gbytes])
-        k, first, second = job_type.replicas, len(compute), len(compute) + len(activation)
+        in_block = job_type.tp_gbytes or (_NOTHING,) * len(compute)
+        whole, unit = whole_numbers([*compute, *job_type.gradient_gbytes, *in_block, *activation])
+        k, n = job_type.replicas, len(compute)
         copies = math.lcm(*k, *(a * b for a, b in pairwise(k)))
-        return cls(whole[:first], whole[first:second], whole[second:], unit, copies)
+        return cls(whole[:n], whole[3 * n :], whole[n : 2 * n], whole[2 * n : 3 * n], unit, copies)
 
 
 def _misplaced(instance: ASrptInstance, solution: ASrptSolution) -> Iterator[Violation]:
@@ -224,7 +227,11 @@ def _overfull(
     instance: ASrptInstance, scheduled: list[ScheduledJob], start: Ints, end: Ints
 ) -> Iterator[Violation]:
     """Yield the servers that hold more than they have, with the first time and the most."""
-    held = [(m, j, x) for j, job in enumerate(scheduled) for m, x in _gpus_by_server(job)]
+    held = [
+        (m, j, x * instance.job_types[given.job_type].tp_block)
+        for j, (given, placed) in enumerate(zip(instance.jobs, scheduled, strict=True))
+        for m, x in _replicas_by_server(placed)
+    ]
     server, job, gpus = np.array(held, dtype=np.int64).T
     # Times by rank: the starts of a schedule may be of any size.
     ranks = np.unique(np.concatenate([start, end]), return_inverse=True)
@@ -245,12 +252,12 @@ def _overfull(
         yield Violation("capacity", where, int(excess[of_server].max()))
 
 
-def _gpus_by_server(job: ScheduledJob) -> Iterator[tuple[int, int]]:
-    gpus: dict[int, int] = {}
+def _replicas_by_server(job: ScheduledJob) -> Iterator[tuple[int, int]]:
+    replicas: dict[int, int] = {}
     for pairs in job.placement:
         for m, x in pairs:
-            gpus[m] = gpus.get(m, 0) + x
-    yield from gpus.items()
+            replicas[m] = replicas.get(m, 0) + x
+    yield from replicas.items()
 
 
 def _components(

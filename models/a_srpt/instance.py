@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Ints
@@ -20,6 +26,7 @@ from gadgetopt.system.data import (
     PositiveInt,
     Rational,
     Solution,
+    without,
 )
 
 from .iteration_time import MappingTimes, mapping_times
@@ -42,10 +49,13 @@ NonNegativeRational = Annotated[Rational, Field(ge=0)]
 class JobType(Data):
     """A training configuration: a pipeline of stages, each copied on one or more GPUs.
 
+    With tensor parallelism a replica is a block of several GPUs of one server, which share its
+    layers.
+
     Attributes
     ----------
     replicas : tuple of int, shape (stages,)
-        k_s: GPUs of each stage.
+        k_s: replicas of each stage, each on a GPU or a block of GPUs.
     stage_time_s : tuple of Rational, shape (stages,)
         p_s: forward and backward compute of one replica per iteration.
     activation_gbytes : tuple of Rational, shape (stages - 1,)
@@ -55,6 +65,10 @@ class JobType(Data):
         h_s: gradients of one replica, all-reduced over the stage.
     pipeline_factor : Rational
         phi >= 1: (Q + S - 1) / Q for Q micro-batches.
+    tp_block : int
+        t: GPUs of a replica.
+    tp_gbytes : tuple of Rational, shape (stages,)
+        What every GPU of a block sends to the others per iteration; empty if t is 1.
     name : str
         Of the network, for example.
     """
@@ -64,12 +78,19 @@ class JobType(Data):
     activation_gbytes: tuple[NonNegativeRational, ...] = ()
     gradient_gbytes: tuple[NonNegativeRational, ...]
     pipeline_factor: Annotated[Rational, Field(ge=1)] = Fraction(1)
+    tp_block: PositiveInt = 1
+    tp_gbytes: tuple[NonNegativeRational, ...] = ()
     name: str = ""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no blocks if there are none: files from before them stay the same."""
+        return without(write(self), self, "tp_block", "tp_gbytes")
 
     @property
     def num_gpus(self) -> int:
         """g: GPUs of the job."""
-        return sum(self.replicas)
+        return self.tp_block * sum(self.replicas)
 
     @model_validator(mode="after")
     def _one_entry_a_stage(self) -> Self:
@@ -78,11 +99,13 @@ class JobType(Data):
             ("stage_time_s", stages),
             ("activation_gbytes", stages - 1),
             ("gradient_gbytes", stages),
+            ("tp_gbytes", stages if self.tp_block > 1 else 0),
         ):
             if len(getattr(self, field)) != expected:
                 raise ValueError(
                     f"{field}: {len(getattr(self, field))} entries, expected {expected} "
                     f"for {stages} stages"
+                    + (f" and a tp_block of {self.tp_block}" if field == "tp_gbytes" else "")
                 )
         return self
 
@@ -182,11 +205,11 @@ class ASrptInstance(Instance):
         """
         largest_first = sorted(self.gpus_per_server, reverse=True)
         shortest = []
-        for times in self.times:
-            gpus = sum(times.replicas)
-            worth = largest_first[: servers_worth_using(gpus, largest_first)]
+        for times, job_type in zip(self.times, self.job_types, strict=True):
+            replicas, room = sum(times.replicas), [c // job_type.tp_block for c in largest_first]
+            worth = room[: servers_worth_using(replicas, room)]
             shortest.append(
-                times.together if gpus <= worth[0] else fastest_mapping(times, worth).bound
+                times.together if replicas <= worth[0] else fastest_mapping(times, worth).bound
             )
         return tuple(shortest)
 
@@ -256,9 +279,16 @@ class ASrptInstance(Instance):
                 raise ValueError(
                     f"jobs[{j}].job_type: {job.job_type}, expected less than the {types} job types"
                 )
-            gpus = self.job_types[job.job_type].num_gpus
+            job_type = self.job_types[job.job_type]
+            gpus, block = job_type.num_gpus, job_type.tp_block
             if gpus > total:
                 raise ValueError(f"jobs[{j}]: needs {gpus} GPUs, but the cluster has {total}")
+            room = sum(c // block for c in self.gpus_per_server)
+            if gpus > block * room:
+                raise ValueError(
+                    f"jobs[{j}]: needs {gpus // block} blocks of {block} GPUs, "
+                    f"but the servers have room for {room}"
+                )
         latest = max(job.release_tick for job in self.jobs)
         horizon = latest + sum(
             self.ticks(j, self.times[job.job_type].longest) for j, job in enumerate(self.jobs)
@@ -283,6 +313,7 @@ class ScheduledJob(Data):
         S_j; a tick has as many microticks as the cluster has GPUs.
     placement : tuple, shape (stages,)
         Of every stage the pairs (server, replicas there), each server once, none with 0 replicas.
+        A replica holds `tp_block` GPUs.
     """
 
     job: NonNegativeInt

@@ -14,6 +14,10 @@ With :math:`x_{s,m}` replicas of stage s on server m (reconstructed, (1)-(3) of 
 
 The first is :math:`F_s` less a saving for every replica of a neighbouring stage on the same server.
 All of these numbers are multiples of 1 / `units_per_s`, so that searches compare integers.
+
+A replica that is a block of t GPUs of one server (tensor parallelism) computes and sends
+:math:`p_s + V_s / B^{in}`, where :math:`V_s` is what a GPU of the block sends to the others; of its
+activations and gradients every GPU sends 1 / t (scatter and gather).
 """
 
 from __future__ import annotations
@@ -113,17 +117,19 @@ def mapping_times(job_type: JobType, intra: Fraction, inter: Fraction) -> Mappin
     intra, inter : Fraction
         GB/s per GPU within a server and between servers.
     """
-    k, factor = job_type.replicas, job_type.pipeline_factor
+    k, factor, t = job_type.replicas, job_type.pipeline_factor, job_type.tp_block
     gap = 1 / inter - 1 / intra
     last = len(k) - 1
-    activations = (Fraction(0), *job_type.activation_gbytes, Fraction(0))
+    activations = (Fraction(0), *(a / t for a in job_type.activation_gbytes), Fraction(0))
+    in_block = job_type.tp_gbytes or (Fraction(0),) * len(k)
     alone, left, right, split, whole = [], [], [], [], []
     for s, replicas in enumerate(k):
         before, after = activations[s], activations[s + 1]
-        alone.append(factor * (job_type.stage_time_s[s] + (before + after) / (replicas * inter)))
+        busy = job_type.stage_time_s[s] + in_block[s] / intra
+        alone.append(factor * (busy + (before + after) / (replicas * inter)))
         left.append(factor * before * gap / (replicas * k[s - 1]) if s else Fraction(0))
         right.append(factor * after * gap / (replicas * k[s + 1]) if s < last else Fraction(0))
-        volume = 2 * Fraction(replicas - 1, replicas) * job_type.gradient_gbytes[s]
+        volume = 2 * Fraction(replicas - 1, replicas) * job_type.gradient_gbytes[s] / t
         split.append(volume / inter)
         whole.append(volume / intra)
     unit = math.lcm(*(x.denominator for xs in (alone, left, right, split, whole) for x in xs))

@@ -55,12 +55,13 @@ def fastest_mapping(
     ----------
     times : MappingTimes
     capacities : sequence of int, shape (servers,)
-        At least as many in all as the job has replicas.
+        Replicas, each of as many GPUs as its block has, for which a server has room; in all at
+        least as many as the job has.
     most_nodes : int
     """
-    gpus = sum(times.replicas)
+    replicas = sum(times.replicas)
     for m, capacity in enumerate(capacities):
-        if capacity >= gpus:
+        if capacity >= replicas:
             counts = tuple(
                 tuple(k if at == m else 0 for at in range(len(capacities))) for k in times.replicas
             )
@@ -68,7 +69,7 @@ def fastest_mapping(
     return _Search(times, capacities, most_nodes).run()
 
 
-def servers_worth_using(gpus: int, capacities: Sequence[int]) -> int:
+def servers_worth_using(replicas: int, capacities: Sequence[int]) -> int:
     """Return how many of the largest servers an optimal mapping on an empty cluster may need.
 
     Merging two servers' parts never slows a job, so two used servers hold more than the larger of
@@ -76,14 +77,14 @@ def servers_worth_using(gpus: int, capacities: Sequence[int]) -> int:
 
     Parameters
     ----------
-    gpus : int
-        Replicas of the job.
+    replicas : int
+        Of the job.
     capacities : sequence of int
-        In falling order.
+        Replicas for which a server has room, in falling order.
     """
     needed, held = 1, 1
     while needed < len(capacities) and (
-        sum(capacities[:needed]) < gpus or held + capacities[needed] // 2 + 1 <= gpus
+        sum(capacities[:needed]) < replicas or held + capacities[needed] // 2 + 1 <= replicas
     ):
         held += capacities[needed] // 2 + 1
         needed += 1

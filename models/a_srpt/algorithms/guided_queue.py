@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right, insort
 from fractions import Fraction
 
 from ..instance import ASrptInstance
-from ..subproblems.cluster import Cluster
+from ..subproblems.cluster import Cluster, Kind
 from .declined import Entry as _Entry
 from .declined import Waiting
 
@@ -48,8 +48,8 @@ class GuidedQueue:
         #: Not looked at yet, or no longer delayed, as a heap.
         self._fresh: list[_Entry] = []
         #: Passed over: by GPUs those that wait for a server, sorted; by GPUs and weight the others.
-        self._for_one_server: dict[int, list[_Entry]] = {}
-        self._for_better: dict[tuple[int, bool], Waiting] = {}
+        self._for_one_server: dict[Kind, list[_Entry]] = {}
+        self._for_better: dict[tuple[Kind, bool], Waiting] = {}
         #: By job type, `_least_room`.
         self._room: dict[int, int] = {}
         #: End of delay of each job in the queue; and these with the jobs, as a heap.
@@ -69,11 +69,10 @@ class GuidedQueue:
     def scan(self, now: int) -> None:
         """Start what may start now."""
         self._end_delays(now)
-        gpus, free = self._cluster.gpus, self._cluster.free
         last: _Entry = (-1, -1)
         while True:
             entry = self._next(last)
-            if entry is None or gpus[entry[1]] > free.total:
+            if entry is None or not self._cluster.fits(entry[1]):
                 break
             job = entry[1]
             fresh = bool(self._fresh) and self._fresh[0] == entry
@@ -95,20 +94,19 @@ class GuidedQueue:
 
         The scan has come to `last`: jobs before it that wait have been passed over.
         """
-        free = self._cluster.free
-        most, total = free.most, free.total
+        most = self._cluster.free.most
         first = self._fresh[0] if self._fresh else None
-        for size, waits in self._for_one_server.items():
-            if size <= most or size > total:
+        for kind, waits in self._for_one_server.items():
+            if kind[0] <= most or not self._cluster.has_room(kind):
                 at = bisect_right(waits, last)
                 if at < len(waits) and (first is None or waits[at] < first):
                     first = waits[at]
-        for (size, _), group in self._for_better.items():
+        for (kind, _), group in self._for_better.items():
             entry = group.following(last)
             # Where even that one comes later, it need not be known which of the group is next.
             if entry is None or (first is not None and entry > first):
                 continue
-            if size <= total:
+            if self._cluster.has_room(kind):
                 if most < group.least:
                     continue
                 entry = group.unasked(self._cluster.capacities(entry[1]), last)
@@ -118,14 +116,14 @@ class GuidedQueue:
 
     def _group(self, job: int) -> Waiting:
         """Return the jobs that are offered the same places as a job."""
-        key = self._cluster.gpus[job], self._cluster.is_heavy(job)
+        key = self._cluster.kind(job), self._cluster.is_heavy(job)
         return self._for_better.setdefault(key, Waiting())
 
     def _wait(self, entry: _Entry) -> None:
         """Keep a job with those passed over."""
         job = entry[1]
         if self._needs_one_server(job):
-            insort(self._for_one_server.setdefault(self._cluster.gpus[job], []), entry)
+            insort(self._for_one_server.setdefault(self._cluster.kind(job), []), entry)
         else:
             self._group(job).join(entry, self._least_room(job))
 
@@ -133,7 +131,7 @@ class GuidedQueue:
         """Take a job from those passed over."""
         job = entry[1]
         if self._needs_one_server(job):
-            waits = self._for_one_server[self._cluster.gpus[job]]
+            waits = self._for_one_server[self._cluster.kind(job)]
             del waits[bisect_left(waits, entry)]
         else:
             self._group(job).leave(entry, self._least_room(job))

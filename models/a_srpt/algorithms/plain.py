@@ -6,8 +6,10 @@ is the vertex form of heavy-edge mapping.
 
 Letters, as in the paper: job j has g_j GPUs, n_j iterations (predicted n~_j) and weight 1; alpha is
 the time of an iteration under a mapping: alpha~_j under the heuristic's on the empty cluster,
-alpha_max_j with every replica on a server of its own. G is the number of GPUs. A tick has G
-microticks, so that the virtual machine's times are whole numbers (reconstructed).
+alpha_max_j with every replica on a server of its own. A replica is a block of t GPUs of one server,
+t = 1 without tensor parallelism; servers then count by the blocks that fit. G is the number of
+GPUs. A tick has G microticks, so that the virtual machine's times are whole numbers
+(reconstructed).
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def a_srpt(
         cluster.complete(t)
         # dispatch(t):
         for j in [j for j in Q if virtual[j] <= t]:
-            if cluster.g(j) > sum(cluster.free):
+            if cluster.g(j) > cluster.t(j) * sum(f // cluster.t(j) for f in cluster.free):
                 break  # strict head-of-line blocking, no backfilling
             x = cluster.mapping(j, cluster.free, consolidate=cluster.heavy(j))
             a = cluster.alpha(j, x)
@@ -192,15 +194,20 @@ class Cluster:
 
     def g(self, j: int) -> int:
         """Return the GPUs of a job."""
-        return sum(self._type(j).replicas)
+        return self.t(j) * sum(self._type(j).replicas)
+
+    def t(self, j: int) -> int:
+        """Return the GPUs of a replica of a job."""
+        return self._type(j).tp_block
 
     def _type(self, j: int) -> JobType:
         return self.instance.job_types[self.instance.jobs[j].job_type]
 
     def mapping(self, j: int, free: Sequence[int], consolidate: bool) -> Mapping:
         """Return the heavy-edge mapping of a job onto free GPUs."""
-        servers = select_servers(free, self.g(j), consolidate)
-        x = heavy_edge(self._type(j), [free[m] for m in servers])
+        blocks = [f // self.t(j) for f in free]
+        servers = select_servers(blocks, self.g(j) // self.t(j), consolidate)
+        x = heavy_edge(self._type(j), [blocks[m] for m in servers])
         return tuple({m: n for m, n in zip(servers, row, strict=True) if n} for row in x)
 
     def alpha(self, j: int, x: Mapping) -> Fraction:
@@ -213,7 +220,7 @@ class Cluster:
 
     def longest_alpha(self, j: int) -> Fraction:
         """Return alpha_max: every replica on a server of its own."""
-        server = iter(range(self.g(j)))
+        server = iter(range(sum(self._type(j).replicas)))
         scattered = tuple({next(server): 1 for _ in range(k)} for k in self._type(j).replicas)
         return self.alpha(j, scattered)
 
@@ -228,7 +235,7 @@ class Cluster:
         self.running.append((t + self.G * d, j, x))
         for stage in x:
             for m, replicas in stage.items():
-                self.free[m] -= replicas
+                self.free[m] -= self.t(j) * replicas
         placement = tuple(tuple(stage.items()) for stage in x)
         self.scheduled.append(ScheduledJob(job=j, start_microtick=t, placement=placement))
 
@@ -238,11 +245,11 @@ class Cluster:
 
     def complete(self, t: int) -> None:
         """Free the GPUs of the jobs that complete at a time."""
-        for end, _, x in self.running:
+        for end, j, x in self.running:
             if end == t:
                 for stage in x:
                     for m, replicas in stage.items():
-                        self.free[m] += replicas
+                        self.free[m] += self.t(j) * replicas
         self.running = [entry for entry in self.running if entry[0] != t]
 
     def solution(self) -> ASrptSolution:

@@ -19,7 +19,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
-from ..subproblems.cluster import Cluster
+from ..subproblems.cluster import Cluster, Kind
 from ..subproblems.mapper import Mapper
 from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least, simulate
@@ -29,13 +29,13 @@ _Key = Callable[[int, int, int], int]
 
 
 class _Waiting:
-    """What the policies share: jobs wait by size, each size ordered by key."""
+    """What the policies share: jobs wait by GPUs and block, those of one kind ordered by key."""
 
     def __init__(self, instance: ASrptInstance, cluster: Cluster, key: _Key):
         self.cluster = cluster
         self._instance = instance
         self._key = key
-        self._of_size: dict[int, list[tuple[int, int, int]]] = {}
+        self._of_kind: dict[Kind, list[tuple[int, int, int]]] = {}
 
     @property
     def next_event(self) -> int | None:
@@ -44,9 +44,9 @@ class _Waiting:
 
     def arrive(self, job: int, now: int, predicted: int) -> None:
         """Let a job wait."""
-        gpus = self.cluster.gpus[job]
-        key = self._key(self.predicted_ticks(job, predicted), gpus, now)
-        heapq.heappush(self._of_size.setdefault(gpus, []), (key, now, job))
+        kind = self.cluster.kind(job)
+        key = self._key(self.predicted_ticks(job, predicted), kind[0], now)
+        heapq.heappush(self._of_kind.setdefault(kind, []), (key, now, job))
 
     def predicted_ticks(self, job: int, predicted: int) -> int:
         """Return the predicted duration on the empty cluster."""
@@ -55,17 +55,17 @@ class _Waiting:
         units = self.cluster.mapper.on_empty_cluster(job_type)
         return instance.times[job_type].ticks(units, predicted, instance.tick_s)
 
-    def start_first(self, now: int, most_gpus: int | None) -> int | None:
-        """Start the first waiting job of at most so many GPUs, if it fits; return it."""
+    def start_first(self, now: int, *, that_fits: bool) -> int | None:
+        """Start the first waiting job, or the first that fits, if it fits; return it."""
         queues = (
-            (queue[0], gpus)
-            for gpus, queue in self._of_size.items()
-            if queue and (most_gpus is None or gpus <= most_gpus)
+            (queue[0], kind)
+            for kind, queue in self._of_kind.items()
+            if queue and (not that_fits or self.cluster.has_room(kind))
         )
-        first, gpus = min(queues, default=(None, 0))
-        if first is None or gpus > self.cluster.free.total:
+        first, kind = min(queues, default=(None, (0, 1)))
+        if first is None or not self.cluster.has_room(kind):
             return None
-        heapq.heappop(self._of_size[gpus])
+        heapq.heappop(self._of_kind[kind])
         job = first[2]
         self.cluster.start(job, now, self.cluster.offer(job))
         return job
@@ -76,7 +76,7 @@ class _InOrder(_Waiting):
 
     def dispatch(self, now: int) -> None:
         """Start jobs from the front of the queue."""
-        while self.start_first(now, None) is not None:
+        while self.start_first(now, that_fits=False) is not None:
             pass
 
 
@@ -85,7 +85,7 @@ class _WorkConserving(_Waiting):
 
     def dispatch(self, now: int) -> None:
         """Start all that fits; what has been passed over does not fit later in the same scan."""
-        while self.start_first(now, self.cluster.free.total) is not None:
+        while self.start_first(now, that_fits=True) is not None:
             pass
 
 

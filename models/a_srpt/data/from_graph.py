@@ -7,17 +7,23 @@ from typing import Any
 from gadgetopt.pieces.graphs.building import Graph
 
 #: What a node says of its stage, under the names of a job type's lists.
-OF_STAGES = {"replicas": "replicas", "time_s": "stage_time_s", "gradient_gbytes": "gradient_gbytes"}
+OF_STAGES = {
+    "replicas": "replicas",
+    "time_s": "stage_time_s",
+    "gradient_gbytes": "gradient_gbytes",
+    "tp_gbytes": "tp_gbytes",
+}
 #: What the first node of a chain says of the whole job type.
-OF_TYPES = ("pipeline_factor",)
+OF_TYPES = ("pipeline_factor", "tp_block")
 
 
 def fields_of(graph: Graph) -> dict[str, Any]:
     """Return the job types: each chain is one, in the order of their first stages.
 
-    A node is a stage with its `replicas`, `time_s` of one replica and `gradient_gbytes`; an edge
-    has `activation_gbytes` from one stage to the next. The first stage's name is that of the job
-    type, and it may have a `pipeline_factor`.
+    A node is a stage with its `replicas`, `time_s` of one replica, `gradient_gbytes` and, where a
+    replica is a block of GPUs, `tp_gbytes`; an edge has `activation_gbytes` from one stage to the
+    next. The first stage's name is that of the job type, and it may have a `pipeline_factor` and a
+    `tp_block`.
     """
     graph.check_fields((*OF_STAGES, *OF_TYPES), ("activation_gbytes",))
     types = []

@@ -20,9 +20,10 @@ def spans(instance: ASrptInstance, solution: ASrptSolution) -> list[Span]:
     for scheduled in sorted(solution.jobs, key=lambda scheduled: scheduled.job):
         start = scheduled.start_microtick
         end = start + job_ticks(instance, scheduled) * instance.total_gpus
+        block = instance.job_types[instance.jobs[scheduled.job].job_type].tp_block
         for s, pairs in enumerate(scheduled.placement):
             found += [
-                Span(f"job {scheduled.job}", start, end, f"server {m}", x, (), f"stage {s}")
+                Span(f"job {scheduled.job}", start, end, f"server {m}", x * block, (), f"stage {s}")
                 for m, x in pairs
             ]
     return found
@@ -35,14 +36,19 @@ def decision(instance: ASrptInstance, spans: Sequence[Span]) -> ASrptSolution:
         starts = {whole_time(span)[0] for span in found}
         if len(starts) != 1:
             raise InputError(f"job {j}: has {len(starts)} starts, expected one")
-        count = len(instance.job_types[instance.jobs[j].job_type].replicas)
+        job_type = instance.job_types[instance.jobs[j].job_type]
+        count, block = len(job_type.replicas), job_type.tp_block
         stages: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         for span in found:
             stage = number_in(span.detail, "stage", f"job {j}: detail")
             if stage >= count:
                 raise InputError(f"job {j}: detail: {span.detail!r}, but it has {count} stages")
             server = number_in(span.resource, "server", f"job {j}: resource")
-            stages[stage].append((server, span.count))
+            if span.count % block:
+                raise InputError(
+                    f"job {j}: {span.count} GPUs on server {server}, expected blocks of {block}"
+                )
+            stages[stage].append((server, span.count // block))
         jobs.append(
             ScheduledJob(job=j, start_microtick=starts.pop(), placement=tuple(map(tuple, stages)))
         )

@@ -7,13 +7,19 @@ delays :math:`D_j`, let
 .. math::
     \sigma = \max_j \frac{d_j^{max}}{\tilde d_j}, \quad
     \eta = \max\Big(1, \max_j \frac{\tilde d_j}{d_j^{min}}\Big), \quad
-    \rho_\Delta = \max_j \frac{d_j^{max}}{d_j^{min}}, \quad G' = \frac{G}{G - g_{max} + 1}.
+    \rho_\Delta = \max_j \frac{d_j^{max}}{d_j^{min}}, \quad
+    G' = \max_j \frac{G}{G - g_j + t_j - M (t_j - 1)},
+
+where a replica of job j is a block of t_j GPUs of one server; without tensor parallelism that is
+:math:`G / (G - g_{max} + 1)`.
 
 * *Lemma 2* (= B1, reconstructed). With SRPT as the guide, :math:`\sum_j \tilde C_j \le \eta\, OPT`.
 * *Lemma 3* (reconstructed). Every job starts by :math:`(\tilde C_j + D_j)(1 + \sigma G')`. From
   :math:`t' = \tilde C_j + D_j` until j starts, a scan of the queue meets a job at or before j for
-  which too few GPUs are free, so at least :math:`G - g_{max} + 1` are busy; all jobs that run then
-  have completed on the virtual machine by t', so their work is at most :math:`\sigma G t'`.
+  which too few GPUs are free: fewer blocks than it needs, and on every one of the M servers t - 1
+  GPUs at most beside them, so at least :math:`G / G'` are busy, if that is positive; all jobs that
+  run then have completed on the virtual machine by t', so their work is at most
+  :math:`\sigma G t'`.
 * *Theorem 1* (reconstructed). Summed,
 
   .. math:: \sum_j C_j \le (1 + \sigma G') \sum_j (\tilde C_j + D_j) + \sum_j d_j
@@ -44,8 +50,10 @@ class Guide:
     ----------
     completion, delay : tuple of int, shape (jobs,)
         :math:`\tilde C_j` and :math:`D_j`.
-    sigma, eta, rho, crowding : Fraction
-        :math:`\sigma, \eta, \rho_\Delta` and :math:`G'`.
+    sigma, eta, rho : Fraction
+        :math:`\sigma, \eta` and :math:`\rho_\Delta`.
+    crowding : Fraction or None
+        :math:`G'`; None if all GPUs may be idle though a job does not fit.
     """
 
     completion: tuple[int, ...]
@@ -53,12 +61,12 @@ class Guide:
     sigma: Fraction
     eta: Fraction
     rho: Fraction
-    crowding: Fraction
+    crowding: Fraction | None
 
     @property
-    def stretch(self) -> Fraction:
-        r""":math:`1 + \sigma G'`."""
-        return 1 + self.sigma * self.crowding
+    def stretch(self) -> Fraction | None:
+        r""":math:`1 + \sigma G'`; None if there is no :math:`G'`."""
+        return None if self.crowding is None else 1 + self.sigma * self.crowding
 
 
 def guide_of(
@@ -95,8 +103,16 @@ def guide_of(
         max(Fraction(b, v) for b, v in zip(most, work, strict=True)),
         max(Fraction(1), *(Fraction(v, a) for v, a in zip(work, least, strict=True))),
         max(Fraction(b, a) for b, a in zip(most, least, strict=True)),
-        Fraction(G, G - int(instance.gpus.max()) + 1),
+        _crowding(instance),
     )
+
+
+def _crowding(instance: ASrptInstance) -> Fraction | None:
+    """Return G'; None if all GPUs may be idle though a job does not fit."""
+    G, M = instance.total_gpus, instance.num_servers
+    types = [instance.job_types[job.job_type] for job in instance.jobs]
+    busy = min(G - a.num_gpus + a.tp_block - M * (a.tp_block - 1) for a in types)
+    return Fraction(G, busy) if busy > 0 else None
 
 
 def durations_of(instance: ASrptInstance, solution: ASrptSolution) -> list[int]:

@@ -82,7 +82,7 @@ def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bo
         "all jobs have the same weight": equal_weights,
     },
 )
-def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction:
+def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction | None:
     """Return the a priori ratio of A-SRPT with exact predictions."""
     return _ratio(instance, _exact_guide(instance, parameters), 1)
 
@@ -94,7 +94,9 @@ def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> F
     methods=("a_srpt_weighted",),
     assumptions={"predictions are exact": exact_predictions, "the guide is WSPT": guided_by_wspt},
 )
-def theorem_1_weighted_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction:
+def theorem_1_weighted_ratio(
+    instance: ASrptInstance, parameters: Mapping[str, Any]
+) -> Fraction | None:
     """Return the a priori ratio of A-SRPT guided by WSPT, with exact predictions."""
     return _ratio(instance, _exact_guide(instance, parameters), 2)
 
@@ -103,7 +105,9 @@ def _exact_guide(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Guid
     return guide_of(instance, [job.num_iterations for job in instance.jobs], parameters)
 
 
-def _ratio(instance: ASrptInstance, guide: Guide, factor: int) -> Fraction:
+def _ratio(instance: ASrptInstance, guide: Guide, factor: int) -> Fraction | None:
+    if guide.stretch is None:
+        return None
     pool = pool_of(instance)
     bound = max(release_bound(pool), srpt_bound(pool), busy_time_bound(pool))
     pairs = zip(instance.jobs, guide.delay, strict=True)

@@ -75,7 +75,7 @@ class _Easy:
         """Start the head of the queue as long as it fits, then backfill."""
         gpus, free = self.cluster.gpus, self.cluster.free
         begun = 0
-        while begun < len(self._queue) and gpus[self._queue[begun]] <= free.total:
+        while begun < len(self._queue) and self.cluster.fits(self._queue[begun]):
             self._start(self._queue[begun], now)
             begun += 1
         del self._queue[:begun]
@@ -84,7 +84,7 @@ class _Easy:
         reserved, spare = self._reservation(now, gpus[self._queue[0]])
         still = self._queue[:1]
         for job in self._queue[1:]:
-            fits = gpus[job] <= free.total
+            fits = self.cluster.fits(job)
             if fits and (gpus[job] <= spare or self._end(job, now) <= reserved):
                 if self._start(job, now) > reserved:
                     spare -= gpus[job]

@@ -139,7 +139,10 @@ class ServerLists(Lists):
             instance.release_ticks,
             np.array(ticks, dtype=np.int64),
             instance.whole_weights,
-            [[sum(column) for column in columns] for columns in self._shapes],
+            [
+                [instance.job_types[job.job_type].tp_block * sum(column) for column in columns]
+                for job, columns in zip(instance.jobs, self._shapes, strict=True)
+            ],
             instance.gpus_per_server,
         )
         self._microticks = instance.total_gpus

@@ -131,7 +131,7 @@ def _decoded(
             if not cluster.free.total:
                 still += waiting[at:]
                 break
-            if releases[job] <= now and cluster.gpus[job] <= cluster.free.total:
+            if releases[job] <= now and cluster.fits(job):
                 offer = cluster.offer(job)
                 best = cluster.mapper.on_empty_cluster(jobs[job].job_type)
                 if moods[job] == EAGER or offer.units <= best:

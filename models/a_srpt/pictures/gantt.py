@@ -121,7 +121,7 @@ def _bars(instance: ASrptInstance, solution: ASrptSolution) -> go.Bar:
         on: dict[int, int] = {}
         for servers in stages:
             for m, x in servers.items():
-                on[m] = on.get(m, 0) + x
+                on[m] = on.get(m, 0) + x * instance.job_types[job.job_type].tp_block
         held.append(on)
     ids = assigned_gpus(instance.gpus_per_server, starts, ends, held)
     makespan = max(ends)

@@ -114,10 +114,12 @@ def servers_of(instance: ASrptInstance) -> Servers:
     pool = pool_of(instance)
     largest = instance.largest_server
     split_units = []
-    for times, whole in zip(instance.times, instance.shortest_units, strict=True):
-        g = sum(times.replicas)
-        splits = 2 <= g <= largest
-        split_units.append(fastest_mapping(times, (g - 1, g - 1)).bound if splits else whole)
+    for times, job_type, whole in zip(
+        instance.times, instance.job_types, instance.shortest_units, strict=True
+    ):
+        k = sum(times.replicas)
+        splits = k >= 2 and job_type.num_gpus <= largest
+        split_units.append(fastest_mapping(times, (k - 1, k - 1)).bound if splits else whole)
     ticks = [instance.ticks(j, split_units[job.job_type]) for j, job in enumerate(instance.jobs)]
     capacities, counts = np.unique(instance.gpus_per_server, return_counts=True)
     return Servers(

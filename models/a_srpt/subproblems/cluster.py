@@ -17,6 +17,9 @@ from .free_servers import FreeServers
 from .heavy_edge import LocalPlacement
 from .mapper import Mapper, on_servers
 
+#: GPUs of a job, and those of a block.
+Kind = tuple[int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -52,6 +55,7 @@ class Cluster:
         self.mapper = mapper
         self.free: FreeServers = FreeServers(instance.gpus_per_server)
         self.gpus: list[int] = instance.gpus.tolist()
+        self._blocks: list[int] = [job_type.tp_block for job_type in instance.job_types]
         self._threshold = comm_threshold
         self._heavy: dict[int, bool] = {}
         self._running: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
@@ -59,7 +63,9 @@ class Cluster:
         #: Start and units of an iteration of the jobs that run.
         self._pace: dict[int, tuple[int, int]] = {}
         # Servers on offer by number of GPUs, until the next change.
-        self._on_offer: dict[tuple[int, bool], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._on_offer: dict[tuple[Kind, bool], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        #: The free GPUs by size of block, until then.
+        self._by_block: dict[int, FreeServers] = {}
 
     @property
     def next_completion(self) -> int | None:
@@ -83,6 +89,29 @@ class Cluster:
                 per_s = self._instance.times[self._jobs[job].job_type].units_per_s
                 yield job, (now - start) * above * per_s // (self._total * below * units)
 
+    def kind(self, job: int) -> Kind:
+        """Return what decides whether a job fits."""
+        return self.gpus[job], self._blocks[self._jobs[job].job_type]
+
+    def fits(self, job: int) -> bool:
+        """Return True if a job could start now."""
+        return self.has_room(self.kind(job))
+
+    def has_room(self, kind: Kind) -> bool:
+        """Return True if a job of a kind could start now."""
+        return kind[0] <= self._free_in(kind[1]).total
+
+    def _free_in(self, block: int) -> FreeServers:
+        if block == 1:
+            return self.free
+        if block not in self._by_block:
+            self._by_block[block] = self.free.in_blocks(block)
+        return self._by_block[block]
+
+    def _changed(self) -> None:
+        self._on_offer.clear()
+        self._by_block.clear()
+
     def is_heavy(self, job: int) -> bool:
         """Return True if a job's speed depends much on where it runs."""
         job_type = self._jobs[job].job_type
@@ -103,27 +132,29 @@ class Cluster:
         return self._selected(job)[1]
 
     def _selected(self, job: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        key = self.gpus[job], self.is_heavy(job)
+        key = self.kind(job), self.is_heavy(job)
         found = self._on_offer.get(key)
         if found is None:
-            gpus, heavy = key
-            chosen = self.free.consolidated(gpus) if heavy else self.free.fragmented(gpus)
-            free = self.free.free
+            (gpus, block), heavy = key
+            servers = self._free_in(block)
+            chosen = servers.consolidated(gpus) if heavy else servers.fragmented(gpus)
+            free = servers.free
             found = self._on_offer[key] = tuple(chosen), tuple(free[m] for m in chosen)
         return found
 
     def start(self, job: int, now: int, offer: Offer) -> int:
         """Start a job on what it was offered; return when it ends, by its true iterations."""
         end = now + self._total * self._instance.ticks(job, offer.units)
+        block = self._blocks[self._jobs[job].job_type]
         used = tuple(
-            (m, gpus)
-            for m, gpus in zip(
+            (m, block * replicas)
+            for m, replicas in zip(
                 offer.servers, map(sum, zip(*offer.placement, strict=True)), strict=True
             )
-            if gpus
+            if replicas
         )
         self.free.take(used)
-        self._on_offer.clear()
+        self._changed()
         heapq.heappush(self._running, (end, job, used))
         self._schedule.append((job, now, offer))
         self._pace[job] = now, offer.units
@@ -133,7 +164,7 @@ class Cluster:
         """Free the GPUs of the job that ends next and return it."""
         _, job, used = heapq.heappop(self._running)
         self.free.release(used)
-        self._on_offer.clear()
+        self._changed()
         del self._pace[job]
         return job
 

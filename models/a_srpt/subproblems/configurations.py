@@ -76,12 +76,14 @@ class Configurations:
         )
 
     def _of_type(self, job_type: int, most: int) -> list[tuple[Row, int]]:
-        caps = self.instance.gpus_per_server
-        gpus = self.instance.job_types[job_type].num_gpus
+        block = self.instance.job_types[job_type].tp_block
+        room = [c // block for c in self.instance.gpus_per_server]
+        blocks = sum(self.instance.job_types[job_type].replicas)
         rows: list[tuple[Row, int]] = []
-        # Fewer GPUs than all have no fewer places than one GPU has.
-        many = gpus < sum(caps) and len(caps) > most
-        for row in arrangements(gpus, caps):
+        # Fewer blocks than there is room for have no fewer places than one block has.
+        many = blocks < sum(room) and sum(1 for c in room if c) > most
+        for counts in arrangements(blocks, room):
+            row = tuple(block * x for x in counts)
             if many or len(rows) == most:
                 raise ModelRefused(
                     f"job_types[{job_type}]: more than {most} ways to place it on the servers"
@@ -92,7 +94,9 @@ class Configurations:
     def _fastest(self, job_type: int, parts: Row) -> tuple[Counts, int]:
         key = (job_type, parts)
         if key not in self._mapped:
-            mapped = fastest_mapping(self.instance.times[job_type], parts)
+            block = self.instance.job_types[job_type].tp_block
+            room = [x // block for x in parts]
+            mapped = fastest_mapping(self.instance.times[job_type], room)
             if not mapped.proven:
                 raise ModelRefused(
                     f"job_types[{job_type}]: its fastest mapping onto {parts} takes too long"
@@ -116,7 +120,7 @@ def _parts(row: Row) -> Row:
 
 
 def arrangements(total: int, capacities: Sequence[int]) -> Iterator[Row]:
-    """Yield the ways to put `total` GPUs on servers, the first servers full first."""
+    """Yield the ways to put `total` GPUs, or blocks, on servers, the first servers full first."""
     if total > sum(capacities):
         return
     servers = len(capacities)
@@ -127,7 +131,7 @@ def arrangements(total: int, capacities: Sequence[int]) -> Iterator[Row]:
             row[m] = min(need, capacities[m])
             need -= row[m]
         yield tuple(row)
-        # One GPU moves on from the last server that has a free one behind it.
+        # One moves on from the last server that has a free one behind it.
         free = need = 0
         for m in reversed(range(servers)):
             if row[m] and free:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats, Ints
 
 from .arrivals import FIRST_GUESS, Arrival, Completed
 from .shrunk import MOST_LOG, SHRINKAGE, Shrunk
@@ -27,6 +28,12 @@ BURN_IN, REFIT = 500, 100
 #: The same of the forest on residuals, and the fewest jobs in a leaf of it.
 #: Tuned: `benchmarks/a_srpt_forecasting.py`.
 RESIDUAL_BURN_IN, RESIDUAL_LEAF = 100, 5
+
+#: What is predicted of the jobs in the leaves, by predictor. By definition.
+LEAF_QUANTILES = {"forest_leaf_median": 0.5, "forest_leaf_quantile": 0.75}
+
+#: What sums of weights may lack of their share. By definition.
+SHARE_TOLERANCE = 1e-9
 
 #: Seconds of a day; the hour of a release is a feature. By definition.
 _DAY_S = 86400
@@ -44,10 +51,19 @@ class Trees:
     trees : int
     leaf : int
         Fewest jobs in a leaf.
+    quantile : float or None
+        What is predicted: this quantile of the jobs in the leaves (N. Meinshausen, "Quantile
+        regression forests", JMLR 7 (2006) 983-999); None: their mean.
     """
 
     def __init__(
-        self, rng: np.random.Generator, burn_in: int, refit: int, trees: int, leaf: int = 1
+        self,
+        rng: np.random.Generator,
+        burn_in: int,
+        refit: int,
+        trees: int,
+        leaf: int = 1,
+        quantile: float | None = None,
     ):
         try:
             from sklearn.ensemble import RandomForestRegressor
@@ -63,6 +79,9 @@ class Trees:
         )
         self._burn_in, self._refit = burn_in, refit
         self._trees: Sequence[Any] = ()
+        self._quantile = quantile
+        #: Of every tree, the leaf of every job of the last fit.
+        self._leaves: Ints = np.zeros((0, 0), dtype=np.int64)
         self._rows: list[list[float]] = []
         self._targets: list[float] = []
         #: Features as they were when the job arrived: what a fit may use of it later.
@@ -74,6 +93,11 @@ class Trees:
         if not self._trees:
             return None
         row = np.array([features], dtype=np.float32)
+        if self._quantile is not None:
+            own = np.array([tree.tree_.apply(row)[0] for tree in self._trees])
+            beside = self._leaves == own[:, None]
+            weight = (beside / beside.sum(axis=1, keepdims=True)).mean(axis=0)
+            return weighted_quantile(self._targets[: len(weight)], weight, self._quantile)
         found = [float(tree.tree_.predict(row)[0, 0]) for tree in self._trees]
         return math.fsum(found) / len(found)
 
@@ -84,6 +108,16 @@ class Trees:
         later = len(self._rows) - self._burn_in
         if later >= 0 and later % self._refit == 0:
             self._trees = self._forest.fit(self._rows, self._targets).estimators_
+            if self._quantile is not None:
+                rows = np.array(self._rows, dtype=np.float32)
+                self._leaves = np.array([tree.tree_.apply(rows) for tree in self._trees])
+
+
+def weighted_quantile(values: Sequence[float], weights: Floats, quantile: float) -> float:
+    """Return the least value such that values up to it have this share of the weight."""
+    order = np.argsort(values, kind="stable")
+    reached = np.searchsorted(np.cumsum(weights[order]), quantile - SHARE_TOLERANCE)
+    return values[int(order[min(int(reached), len(order) - 1)])]
 
 
 class Forest:
@@ -144,7 +178,7 @@ class ResidualForest:
     Parameters
     ----------
     rng : numpy.random.Generator
-    burn_in, refit, trees : int
+    burn_in, refit, trees, quantile
         As of `Trees`.
     """
 
@@ -155,8 +189,9 @@ class ResidualForest:
         burn_in: int = RESIDUAL_BURN_IN,
         refit: int = REFIT,
         trees: int = 100,
+        quantile: float | None = None,
     ):
-        self._trees = Trees(rng, burn_in, refit, trees, RESIDUAL_LEAF)
+        self._trees = Trees(rng, burn_in, refit, trees, RESIDUAL_LEAF, quantile)
         self._base = Shrunk(SHRINKAGE)
         self._expected: dict[int, float] = {}
         self._last: dict[int, float] = {}

@@ -49,6 +49,12 @@ class FreeServers:
         for m, gpus in servers:
             self._move(m, gpus)
 
+    def in_blocks(self, block: int) -> FreeServers:
+        """Return the servers as a job sees them that takes GPUs of one server by the block."""
+        if block == 1:
+            return self
+        return FreeServers([f - f % block for f in self.free])
+
     def consolidated(self, gpus: int) -> list[int]:
         """Return few servers with enough free GPUs, in the order in which they are filled.
 

@@ -61,13 +61,14 @@ class Mapper:
 
     def mapped(self, job_type: int, capacities: tuple[int, ...]) -> tuple[LocalPlacement, int]:
         """Return the local mapping onto servers with these free GPUs, and its time in units."""
-        times = self._times[job_type]
+        times, block = self._times[job_type], self._types[job_type].tp_block
         if len(capacities) == 1:
             return tuple((k,) for k in times.replicas), times.together
         key = (job_type, capacities)
         found = self._known.get(key)
         if found is None:
-            placement = self._rule(self._graph(job_type), times, capacities)
+            room = tuple(c // block for c in capacities)
+            placement = self._rule(self._graph(job_type), times, room)
             found = self._known[key] = placement, times.units(sparse(placement))
         return found
 
@@ -81,8 +82,8 @@ class Mapper:
 
     def mapped_on_empty_cluster(self, job_type: int) -> tuple[LocalPlacement, int]:
         """Return the local mapping onto servers of the empty cluster, and its time in units."""
-        free = self._empty.free
-        servers = self._empty.consolidated(self._types[job_type].num_gpus)
+        wanted, free = self._types[job_type], self._empty.free
+        servers = self._empty.in_blocks(wanted.tp_block).consolidated(wanted.num_gpus)
         return self.mapped(job_type, tuple(free[m] for m in servers))
 
     def split_floor(self, job_type: int) -> int:
@@ -97,7 +98,8 @@ class Mapper:
 
         No server alone has room for the job.
         """
-        return max(floor_among(self._times[job_type], most), self.split_floor(job_type))
+        room = max(1, most // self._types[job_type].tp_block)
+        return max(floor_among(self._times[job_type], room), self.split_floor(job_type))
 
     def _graph(self, job_type: int) -> JobGraph:
         graph = self._graphs.get(job_type)
@@ -131,7 +133,7 @@ def split_floor(times: MappingTimes) -> int:
 
 
 def floor_among(times: MappingTimes, most: int) -> int:
-    """Return a lower bound on the time of a mapping onto servers of at most so many GPUs, in units.
+    """Return a lower bound on the time of a mapping with at most so many replicas on a server.
 
     A larger stage is split, and beside a replica there is room for one less of its neighbours.
     """

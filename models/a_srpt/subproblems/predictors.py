@@ -148,7 +148,7 @@ def make_predictor(
     rng: np.random.Generator,
     running: Running = nothing_runs,
 ) -> Predictor:
-    """Return a predictor that has seen nothing yet; `running` is for `shrunk_censored`.
+    """Return a predictor that has seen nothing yet; `running` is for censored ones.
 
     Raises
     ------
@@ -163,14 +163,18 @@ def make_predictor(
         return Smeared(raw, work_of_an_iteration(instance))
     if name == "stated":
         return Stated()
-    if name in ("forest", "forest_residual"):
-        from .forest import Forest, ResidualForest
+    if name.startswith("forest"):
+        from .forest import LEAF_QUANTILES, Forest, ResidualForest
 
-        return Forest(rng) if name == "forest" else ResidualForest(rng)
+        if name == "forest":
+            return Forest(rng)
+        return ResidualForest(rng, quantile=LEAF_QUANTILES.get(name))
     if name == "shrunk_cautious":
         return Shrunk(SHRINKAGE, cold=CAUTION)
-    if name in ("shrunk", "shrunk_censored"):
-        return Shrunk(SHRINKAGE, running=running if name == "shrunk_censored" else nothing_runs)
+    if name == "shrunk":
+        return Shrunk(SHRINKAGE)
+    if name in ("shrunk_censored", "shrunk_kaplan_meier"):
+        return Shrunk(SHRINKAGE, running=running, estimated=name == "shrunk_kaplan_meier")
     if name == "global_mean":
         return History(lambda seen: seen.mean, by_group=False)
     return History(attrgetter({"group_mean": "mean", "group_median": "median"}.get(name, "last")))

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrivals import FIRST_GUESS, Arrival
+from .survival import median_beyond, survival
 
 #: kappa: so many jobs' worth is the weight of the coarser likeness.
 #: Tuned: `benchmarks/a_srpt_forecasting.py`.
@@ -71,10 +72,18 @@ class Shrunk:
     running : callable
         Jobs that run. One that has done more iterations than were predicted counts with these, as
         if it had ended: what is known of long jobs before they end.
+    estimated : bool
+        Such a job counts with the iterations that it will do, by the Kaplan-Meier median of how
+        much more jobs do than was predicted, given what it has done.
     """
 
     def __init__(
-        self, shrinkage: float, *, cold: float | None = None, running: Running = nothing_runs
+        self,
+        shrinkage: float,
+        *,
+        cold: float | None = None,
+        running: Running = nothing_runs,
+        estimated: bool = False,
     ):
         self._shrinkage, self._cold, self._running = shrinkage, cold, running
         self._of: defaultdict[Key, _Sum] = defaultdict(_Sum)
@@ -83,6 +92,9 @@ class Shrunk:
         self._group_sum = 0.0
         #: What was predicted for the jobs that have arrived and have not completed.
         self._open: dict[int, tuple[Arrival, float]] = {}
+        self._estimated = estimated
+        #: Logarithms of what completed jobs have done over what was predicted.
+        self._excess: list[float] = []
 
     def predict(self, arrival: Arrival) -> int:
         """Return the exponential of the expected logarithm, at least 1."""
@@ -92,7 +104,9 @@ class Shrunk:
 
     def observe(self, arrival: Arrival, iterations: int) -> None:
         """Add a completed job."""
-        self._open.pop(arrival.job, None)
+        _, expected = self._open.pop(arrival.job, (None, None))
+        if expected is not None:
+            self._excess.append(math.log(iterations) - expected)
         z = math.log(iterations) + _log_batch(arrival)
         keys = _likenesses(arrival)
         for key in keys:
@@ -131,14 +145,16 @@ class Shrunk:
 
     def _late(self, arrival: Arrival) -> list[tuple[Arrival, float]]:
         """Return like jobs that run and have done more than was predicted, and what they have."""
-        found = []
-        keys = set(_likenesses(arrival))
-        for job, done in self._running():
-            other, expected = self._open.get(job, (None, 0.0))
-            if other is None or done < 1 or math.log(done) <= expected:
-                continue
-            if keys.intersection(_likenesses(other)):
-                found.append((other, math.log(done) + _log_batch(other)))
+        found, keys = [], set(_likenesses(arrival))
+        running = [
+            (*self._open[job], math.log(n)) for job, n in self._running() if n and job in self._open
+        ]
+        late = [r for r in running if r[2] > r[1] and keys.intersection(_likenesses(r[0]))]
+        lasting = [done - expected for _, expected, done in running]
+        curve = survival(self._excess, lasting) if late and self._estimated else None
+        for other, expected, done in late:
+            z = done if curve is None else expected + median_beyond(curve, done - expected)
+            found.append((other, z + _log_batch(other)))
         return found
 
 

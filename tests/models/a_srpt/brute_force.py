@@ -43,9 +43,9 @@ def best_mapping(instance, job_type, capacities):
 
 def fastest_by_row(instance, job_type):
     """Return the shortest iteration, s, of every number of GPUs on every server."""
-    fastest = {}
-    for table in mappings(job_type.replicas, instance.gpus_per_server):
-        row = tuple(map(sum, zip(*table, strict=True)))
+    fastest, block = {}, job_type.tp_block
+    for table in mappings(job_type.replicas, tuple(c // block for c in instance.gpus_per_server)):
+        row = tuple(block * sum(column) for column in zip(*table, strict=True))
         seconds = iteration_time(instance, job_type, stages(table))
         fastest[row] = min(seconds, fastest.get(row, seconds))
     return fastest
@@ -130,6 +130,49 @@ def tiny(rng):
             release_tick=int(rng.integers(0, 5)),
             num_iterations=int(rng.integers(1, 8)),
             weight=Fraction(int(rng.choice([1, 1, 1, 2])), int(rng.choice([1, 1, 2]))),
+        )
+        for _ in range(int(rng.integers(2, 5)))
+    )
+    return ASrptInstance(
+        gpus_per_server=gpus,
+        intra_bandwidth_gbytes_per_s=Fraction(10),
+        nic_bandwidth_gbytes_per_s=Fraction(max(gpus)),
+        jobs=jobs,
+        job_types=tuple(types),
+    )
+
+
+def tiny_with_blocks(rng):
+    """Draw two to four jobs of one or two stages, most of them in blocks, for two or three servers.
+
+    Servers have an odd number of GPUs, too, so that some stay idle beside blocks of two.
+    """
+    gpus = tuple(int(c) for c in rng.choice([2, 3, 3, 4, 5], size=int(rng.integers(2, 4))))
+    types = []
+    while len(types) < 3:
+        block = int(rng.choice([1, 2, 2, 3]))
+        replicas = tuple(int(k) for k in rng.integers(1, 3, size=int(rng.integers(1, 3))))
+        if sum(replicas) > sum(c // block for c in gpus):
+            continue
+        n = len(replicas)
+        ranges = ((1, 5), (0, 6), (0, 4), (0, 9))
+        times, h, a, v = (rng.integers(low, high, n) for low, high in ranges)
+        types.append(
+            JobType(
+                replicas=replicas,
+                stage_time_s=tuple(Fraction(int(p), 10) for p in times),
+                activation_gbytes=tuple(Fraction(int(x), 10) for x in a[1:]),
+                gradient_gbytes=tuple(Fraction(int(x), 10) for x in h),
+                tp_block=block,
+                tp_gbytes=tuple(Fraction(int(x), 7) for x in v) if block > 1 else (),
+            )
+        )
+    jobs = tuple(
+        Job(
+            job_type=int(rng.integers(3)),
+            release_tick=int(rng.integers(0, 4)),
+            num_iterations=int(rng.integers(1, 8)),
+            weight=Fraction(int(rng.choice([1, 1, 2]))),
         )
         for _ in range(int(rng.integers(2, 5)))
     )

@@ -1,7 +1,8 @@
 """Presets; all of their numbers are reconstructed or this project's own.
 
 The generator of `paper`, `low_load` and `overload` is that of `random_jobs`; `recurring` repeats
-templates of real networks; `pool` has no servers to choose from.
+templates of real networks; `tensor_parallel` has blocks of GPUs; `pool` has no servers to choose
+from.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .random_jobs import (
     random_type,
     with_load,
 )
+from .transformers import transformer
 
 #: Sizes of jobs in the pool preset.
 _POOL_SIZES = (1, 1, 2, 2, 4, 4, 8, 8, 16)
@@ -143,6 +145,45 @@ def pool(
             for g in sizes
         ),
         jobs=tuple(Job(job_type=sizes.index(g), num_iterations=d) for g, d in drawn),
+    )
+    return with_load(instance, sorted(rng.uniform(size=jobs).tolist()), load)
+
+
+@generator()
+def tensor_parallel(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 100,
+    servers: int = 8,
+    gpus_per_server: int = 8,
+    load: float = 1.2,
+    most_block: int = 4,
+) -> ASrptInstance:
+    """Transformers whose replicas are blocks of up to four GPUs of one server.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    jobs, servers, gpus_per_server : int
+    load : float
+        As in `paper`.
+    most_block : int
+        GPUs of a block, at most.
+    """
+    if most_block < 1:
+        raise InputError(f"most_block: {most_block}, expected 1 or more")
+    largest = min(2, servers) * (gpus_per_server - gpus_per_server % 4 or gpus_per_server)
+    block = min(most_block, gpus_per_server)
+    types = tuple(transformer(rng, largest, block) for _ in range(jobs))
+    instance = ASrptInstance(
+        gpus_per_server=(gpus_per_server,) * servers,
+        intra_bandwidth_gbytes_per_s=INTRA_GBYTES_PER_S,
+        nic_bandwidth_gbytes_per_s=NIC_GBYTES_PER_S,
+        tick_s=Fraction(10),
+        job_types=types,
+        jobs=tuple(
+            Job(job_type=j, num_iterations=random_iterations(rng, 50, 20000)) for j in range(jobs)
+        ),
     )
     return with_load(instance, sorted(rng.uniform(size=jobs).tolist()), load)
 

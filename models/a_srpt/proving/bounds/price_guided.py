@@ -173,7 +173,7 @@ def followed(
             waiting.append(coming.popleft())
         still = []
         for at, job in enumerate(waiting):
-            if cluster.gpus[job] > cluster.free.total:
+            if not cluster.fits(job):
                 still += waiting[at:]
                 break
             offer = cluster.offer(job)

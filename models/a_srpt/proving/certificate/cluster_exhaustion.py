@@ -1,9 +1,9 @@
 r"""Proof that no schedule of (F) costs less than some number: all schedules that prices leave.
 
 A *state* is a tick t, the jobs that wait, and what runs on every server until when. At a tick any
-waiting jobs start, on any division of their GPUs over the servers, for the fastest duration there;
-time then goes on to the next completion or release. With prices :math:`\pi \ge 0` of a GPU-tick and
-:math:`\Pi(t) = \sum_{t' < t} \pi_{t'}`, the jobs that wait cost at least
+waiting jobs start, on any division of their GPUs, by the block, over the servers, for the fastest
+duration there; time then goes on to the next completion or release. With prices :math:`\pi \ge 0`
+of a GPU-tick and :math:`\Pi(t) = \sum_{t' < t} \pi_{t'}`, the jobs that wait cost at least
 
 .. math::
     \sum_j \min_{s \ge t, r_j} \big[w_j (s + d_j) + g_j (\Pi(s + d_j) - \Pi(s))\big]
@@ -70,6 +70,9 @@ class ClusterSearch:
         instance = self.instance
         self.release: list[int] = instance.release_ticks.tolist()
         self.gpus: list[int] = instance.gpus.tolist()
+        self.blocks: list[int] = [
+            instance.job_types[job.job_type].tp_block for job in instance.jobs
+        ]
         self.weight: list[int] = instance.whole_weights.tolist()
         jobs = range(len(self.release))
         kinds = [(job.job_type, job.num_iterations, job.weight) for job in instance.jobs]
@@ -145,7 +148,9 @@ class ClusterSearch:
         """Yield the durations of a job that starts now, and the servers then."""
         free = [c - sum(g for _, g in running) for c, _, running in servers]
         alike = [m > 0 and servers[m] == servers[m - 1] for m in range(len(servers))]
-        for row in distributions(self.gpus[j], free, alike):
+        block = self.blocks[j]
+        for blocks in distributions(self.gpus[j] // block, [f // block for f in free], alike):
+            row = [block * x for x in blocks]
             if self.release[j] < now and not any(
                 s[1] for s, x in zip(servers, row, strict=True) if x
             ):
@@ -167,7 +172,7 @@ class ClusterSearch:
         parts = tuple(sorted((x for x in row if x), reverse=True))
         if (j, parts) not in self.ticks:
             times = self.instance.times[self.instance.jobs[j].job_type]
-            units = fastest_mapping(times, parts).bound
+            units = fastest_mapping(times, [x // self.blocks[j] for x in parts]).bound
             self.ticks[j, parts] = self.instance.ticks(j, units)
         return self.ticks[j, parts]
 

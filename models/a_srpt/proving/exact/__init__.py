@@ -6,5 +6,5 @@
 - `pool_search`: a good schedule of the pool to begin with.
 - `server_assignment`: servers for the starts of a schedule of the pool.
 - `at_scale`: the best of all methods, for what is too large for these.
-- `cp`: the models of `formulations/cp_model.py` as methods.
+- `cp`: the models of `proving/formulations/cp_model.py` as methods.
 """

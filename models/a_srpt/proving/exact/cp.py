@@ -14,11 +14,11 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...formulations.cp_model import ScheduleModel
 from ...instance import ASrptInstance
 from ...relaxations import pool_of
 from ...subproblems.configurations import Configurations
-from ...subproblems.serial_schedule import (
+from ..formulations.cp_model import ScheduleModel
+from ..serial_schedule import (
     Schedule,
     first_schedule,
 )

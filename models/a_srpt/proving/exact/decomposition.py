@@ -38,15 +38,15 @@ from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ...formulations.cp_model import ScheduleModel
 from ...instance import ASrptInstance
 from ...relaxations import Pool, pool_of
 from ...subproblems.configurations import Configurations
-from ...subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..bounds.outcome import step_proof
 from ..certificate.check import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
 from ..certificate.cluster_exhaustion import none_cheaper
 from ..certificate.price_checks import StepPrices
+from ..formulations.cp_model import ScheduleModel
+from ..serial_schedule import Schedule, first_schedule, serial_schedule
 from ..start_costs import better_starts
 from .at_scale import best_at_scale
 from .pool_program import first_steps, price_ticks, solve_program, ticks_of

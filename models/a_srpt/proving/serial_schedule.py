@@ -11,7 +11,7 @@ from gadgetopt.numbers.arrays import Ints
 
 from ..instance import ASrptInstance, ASrptSolution
 from ..relaxations import pool_of
-from .configurations import Configurations, Row
+from ..subproblems.configurations import Configurations, Row
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from random import Random
 import numpy as np
 
 import gadgetopt
+from gadgetopt.models.a_srpt.proving.serial_schedule import _Usage, first_schedule
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
-from gadgetopt.models.a_srpt.subproblems.serial_schedule import _Usage, first_schedule
 
 
 def test_the_earliest_gap_is_that_of_a_table_of_all_ticks():

@@ -18,9 +18,9 @@ from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.cpsat import value_of
 from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
-from ..instance import ASrptInstance
-from ..subproblems.configurations import Configurations, Row
-from ..subproblems.serial_schedule import Schedule, latest_starts
+from ...instance import ASrptInstance
+from ...subproblems.configurations import Configurations, Row
+from ..serial_schedule import Schedule, latest_starts
 
 
 class ScheduleModel:
