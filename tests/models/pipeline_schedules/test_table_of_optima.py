@@ -1,5 +1,7 @@
 """Optima that can be checked by hand: all times 1, no transfers, one byte a microbatch."""
 
+from fractions import Fraction
+
 import pytest
 
 from gadgetopt.models.pipeline_schedules.data.generate.presets import equal
@@ -39,3 +41,29 @@ def test_bounds_and_schedules_meet_at_the_optimum(devices, microbatches):
             assert result.bound_voucher is Voucher.VERIFIED
             found.append(result.objective)
     assert tuple(found) == OPTIMA[devices, microbatches]
+
+
+def optimum(**options):
+    """Return the optimum that is proved, in seconds."""
+    result = solved(equal(None, **options))
+    assert result.status is Status.OPTIMAL
+    return result.objective
+
+
+def test_two_chunks_of_unit_times():
+    for placement in ("loop", "v"):
+        folded = {"devices": 2, "chunks": 2, "placement": placement, "in_flight": 4}
+        assert optimum(**folded, microbatches=4) == 25
+        assert optimum(**folded, microbatches=6) == 37
+    period = {"devices": 2, "chunks": 2, "microbatches": 4, "objective": "period"}
+    assert optimum(**period, placement="v", in_flight=4) == 24
+    assert optimum(**period, placement="loop", in_flight=4) == 25
+    assert optimum(**period, placement="loop", in_flight=5) == 24
+
+
+def test_unequal_times_of_a_loop():
+    instance = {
+        "devices": 2, "microbatches": 4, "chunks": 2, "forward_us": 149, "input_grad_us": 147,
+        "weight_grad_us": 100, "transfer_us": 5, "in_flight": 5,
+    }  # fmt: skip
+    assert optimum(**instance) == Fraction(3325, 10**6)

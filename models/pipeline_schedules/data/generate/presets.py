@@ -1,4 +1,4 @@
-"""Presets: equal stages in a loop or a V, and the settings of the zero-bubble scheduler."""
+"""Presets: equal or random stages on devices, and the settings of the zero-bubble scheduler."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from gadgetopt.errors import InputError
 from gadgetopt.system.declaring import generator
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
 
-    from ...instance import PipelineSchedulesInstance
+    from ...instance import PipelineSchedulesInstance, Stage
 
-Placement = Literal["loop", "v"]
+Placement = Literal["loop", "v", "two_ways"]
 Aim = Literal["makespan", "period"]
 
 #: Devices, and microseconds of F, I, W and a transfer, of models with so many parameters.
@@ -89,49 +91,139 @@ def equal(
     Parameters
     ----------
     rng : numpy.random.Generator
-    devices, microbatches : int
+    devices : int
+    microbatches : int
+        Of both directions together for "two_ways".
     chunks : int
         Stages of a device.
-    placement : "loop" or "v"
-        The second chunks in the order of the first, or in the opposite one.
+    placement : "loop", "v" or "two_ways"
+        The second chunks in the order of the first, or in the opposite one; or two routes of
+        opposite directions with half of the microbatches each, every stage on two devices.
     forward_us, input_grad_us, weight_grad_us, transfer_us : int
         Of a stage.
     in_flight : int
-        Memory of a device: so many microbatches of one stage; 0: as many as stages.
+        Memory of a device: so many microbatches of one stage; 0: as many as stages of a route.
     objective : "makespan" or "period"
     """
+    del rng
+    times_us = (forward_us, input_grad_us, weight_grad_us)
+    count = _stages_of_a_route(devices, microbatches, chunks, placement)
+    return _placed(
+        devices, microbatches, placement, [times_us] * count, transfer_us, in_flight, objective
+    )
+
+
+@generator()
+def random(
+    rng: np.random.Generator,
+    *,
+    devices: int = 3,
+    microbatches: int = 4,
+    chunks: int = 1,
+    placement: Placement = "loop",
+    most_s: int = 6,
+    transfer_s: int = 1,
+    in_flight: int = 0,
+    objective: Aim = "makespan",
+) -> PipelineSchedulesInstance:
+    """F, I and W of each stage are drawn from 1 to 6 s; each holds one byte of a microbatch.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    devices, microbatches, chunks, placement, in_flight, objective
+        As for `equal`.
+    most_s : int
+        The longest time that is drawn, in whole seconds.
+    transfer_s : int
+    """
+    if most_s < 1:
+        raise InputError(f"most_s: {most_s}, expected at least 1")
+    count = _stages_of_a_route(devices, microbatches, chunks, placement)
+    drawn = rng.integers(1, most_s + 1, size=(count, 3)) * 10**6
+    times_us = [(f, i, w) for f, i, w in drawn.tolist()]
+    return _placed(
+        devices, microbatches, placement, times_us, transfer_s * 10**6, in_flight, objective
+    )
+
+
+def _stages_of_a_route(devices: int, microbatches: int, chunks: int, placement: Placement) -> int:
+    """Return how many stages a route has.
+
+    Raises
+    ------
+    InputError
+        If a number is too small, or the placement does not allow it.
+    """
+    for name, value in (
+        ("devices", devices),
+        ("microbatches", microbatches),
+        ("chunks", chunks),
+    ):
+        if value < 1:
+            raise InputError(f"{name}: {value}, expected at least 1")
+    if placement == "two_ways" and chunks > 1:
+        raise InputError(f"chunks: {chunks}, expected 1 for two_ways")
+    if placement == "two_ways" and microbatches % 2:
+        raise InputError(f"microbatches: {microbatches}, expected an even number for two_ways")
+    return devices * chunks
+
+
+def _placed(
+    devices: int,
+    microbatches: int,
+    placement: Placement,
+    times_us: list[tuple[int, int, int]],
+    transfer_us: int,
+    in_flight: int,
+    objective: Aim,
+) -> PipelineSchedulesInstance:
+    """Return the instance of stages with these times of F, I and W, in the order of a route."""
     from fractions import Fraction
 
-    from ...instance import PipelineSchedulesInstance, Route, Stage
+    from ...instance import PipelineSchedulesInstance, Route
 
-    del rng
-    for name, value, least in (
-        ("devices", devices, 1),
-        ("microbatches", microbatches, 1),
-        ("chunks", chunks, 1),
-        ("in_flight", in_flight, 0),
-    ):
-        if value < least:
-            raise InputError(f"{name}: {value}, expected at least {least}")
-    count = devices * chunks
-    stages = []
-    for s in range(count):
-        turn, place = divmod(s, devices)
-        backwards = placement == "v" and turn % 2
-        stages.append(
-            Stage(
-                device=devices - 1 - place if backwards else place,
-                fwd_s=Fraction(forward_us, 10**6),
-                input_grad_s=Fraction(input_grad_us, 10**6),
-                weight_grad_s=Fraction(weight_grad_us, 10**6),
-                transfer_s=Fraction(transfer_us, 10**6) if s + 1 < count else Fraction(0),
-                act_bytes=Fraction(1),
-                weight_act_bytes=Fraction(1),
-            )
+    if in_flight < 0:
+        raise InputError(f"in_flight: {in_flight}, expected at least 0")
+    there_and_back = [*range(devices), *reversed(range(devices))]
+    loop = 2 * list(range(devices))
+    places = (there_and_back if placement == "v" else loop) * len(times_us)
+    transfer_s = Fraction(transfer_us, 10**6)
+
+    def route(places: list[int], count: int) -> Route:
+        last = len(times_us) - 1
+        stages = tuple(
+            _stage(device, times, transfer_s if n < last else Fraction(0))
+            for n, (device, times) in enumerate(zip(places, times_us, strict=False))
         )
+        return Route(num_microbatches=count, stages=stages)
+
+    if placement == "two_ways":
+        half = microbatches // 2
+        routes = (route(loop[:devices], half), route(loop[:devices][::-1], half))
+    else:
+        routes = (route(places, microbatches),)
     return PipelineSchedulesInstance(
         num_devices=devices,
-        routes=(Route(num_microbatches=microbatches, stages=tuple(stages)),),
+        routes=routes,
         objective=objective,
-        memory_bytes=(Fraction(in_flight or count),) * devices,
+        memory_bytes=(Fraction(in_flight or len(times_us)),) * devices,
+    )
+
+
+def _stage(device: int, times_us: tuple[int, int, int], transfer_s: Fraction) -> Stage:
+    """Return a stage that holds one byte of a microbatch until its W."""
+    from fractions import Fraction
+
+    from ...instance import Stage
+
+    forward_s, input_grad_s, weight_grad_s = (Fraction(us, 10**6) for us in times_us)
+    return Stage(
+        device=device,
+        fwd_s=forward_s,
+        input_grad_s=input_grad_s,
+        weight_grad_s=weight_grad_s,
+        transfer_s=transfer_s,
+        act_bytes=Fraction(1),
+        weight_act_bytes=Fraction(1),
     )
