@@ -26,7 +26,7 @@ is awaited on this device only, and W by nobody. (C8) is implied by (C4) and (C6
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
 
 from ortools.sat.python import cp_model
@@ -61,10 +61,20 @@ class ScheduleModel:
         Z is at most this.
     dominance : bool
         False leaves out (C6) to (C8), for comparison.
+    devices : collection of int, optional
+        Only these execute one operation at a time, and have a memory: a relaxation. None: all.
     """
 
-    def __init__(self, shop: Shop, most: int, *, dominance: bool = True):
+    def __init__(
+        self,
+        shop: Shop,
+        most: int,
+        *,
+        dominance: bool = True,
+        devices: Collection[int] | None = None,
+    ):
         self.shop, self.most, self.dominance = shop, most, dominance
+        self.devices = range(len(shop.on_device)) if devices is None else devices
         self.horizon = horizon_of(shop, most)
         if self.horizon >= MOST_TICKS:
             raise ModelRefused(f"routes: times of {self.horizon} ticks together, too many digits")
@@ -154,7 +164,8 @@ class ScheduleModel:
 
     def devices_execute_one_operation_at_a_time(self) -> None:
         """(C3): operations of a device do not overlap."""
-        for stages in self.shop.on_device:
+        for d in self.devices:
+            stages = self.shop.on_device[d]
             mine = [self.run[op] for op in self.operations if op.stage in stages]
             self.model.add_no_overlap(mine)
 
@@ -163,7 +174,8 @@ class ScheduleModel:
         shop = self.shop
         if shop.capacity is None:
             return
-        for d, stages in enumerate(shop.on_device):
+        for d in self.devices:
+            stages = shop.on_device[d]
             times, changes = [], []
             for op in self.operations:
                 s = op.stage
@@ -215,7 +227,7 @@ class ScheduleModel:
         """(C8): as many microbatches of a stage are in flight as memory holds."""
         shop = self.shop
         for s, count in enumerate(shop.microbatches):
-            if shop.capacity is None or not shop.a[s]:
+            if shop.capacity is None or not shop.a[s] or shop.device[s] not in self.devices:
                 continue
             most = shop.capacity[shop.device[s]] // shop.a[s]
             if not most:

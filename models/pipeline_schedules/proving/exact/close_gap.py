@@ -47,6 +47,9 @@ PUBLISHED: tuple[Callable[..., MethodOutcome], ...] = (
 AUTOMATIC = (zb_auto, zbv_greedy)
 #: Part of the time for annealing. Tuned: `benchmarks/pipeline_schedules_search.toml`.
 ANNEALING_PART = 0.3
+#: Part of the time that is left for the relaxation to two devices; one value was tried.
+#: Tuned: `benchmarks/pipeline_schedules_published_chunks.toml`.
+PAIR_PART = 0.4
 
 
 @method(kind="exact", reference="this project", formulation="close_gap", backend="cpsat")
@@ -59,8 +62,9 @@ def close_gap(
     2. Published schedules that fit, list schedules by many rules, and annealing from the best of
        them, until one meets the bound. Before annealing, which takes longer, single devices with
        heads and tails may raise the bound.
-    3. Questions to CP-SAT, from the best schedule on: is there one at the bound? Which is the
-       shortest below what is known? A "no" raises the bound, and is a solver's word.
+    3. Questions to CP-SAT, from the best schedule on: what is the shortest if only the first and
+       the last device are limited? Is there one at the bound? Which is the shortest below what is
+       known? A "no" raises the bound, and is a solver's word.
 
     Where devices may do more than F, I and W, no formula says anything: published and list
     schedules, then the constraint program of tasks.
@@ -74,6 +78,7 @@ def close_gap(
         try_rules(instance, search.shop, search)
         search.bound_by_machines()
         search.anneal(rng)
+        search.bound_by_a_pair()
         search.ask_for_less()
     return search.outcome(search.best, **search.notes)
 
@@ -148,6 +153,18 @@ class GapSearch(Search[PipelineSchedulesSolution]):
             clock = Clock(self.clock.limits(ANNEALING_PART))
             improve(self.instance, self.shop, self, clock, rng)
 
+    def bound_by_a_pair(self) -> None:
+        """Step 3, a relaxation: all devices but the first and the last do any number at a time.
+
+        They are the farthest from each other, and one begins and the other turns around.
+        """
+        if self.best is None or self.over or len(self.shop.on_device) < 3:
+            return
+        below = math.floor(self._just_below())
+        if below >= Fraction(self.bound) / self.tick:
+            pair = (self.shop.device[0], len(self.shop.on_device) - 1)
+            self._find_shortest(below, PAIR_PART, pair)
+
     def ask_for_less(self) -> None:
         """Step 3: ask for one at the bound, then for the shortest, then for less by a fraction."""
         if self.best is None and not self.over:
@@ -170,17 +187,22 @@ class GapSearch(Search[PipelineSchedulesSolution]):
         model, solved = ask(self.shop, most, limits, self.seed, self._hint())
         self._take(model, solved, most, last=part == 1)
 
-    def _find_shortest(self, most: int) -> None:
-        """Look for the shortest schedule in whole ticks, of at most so many."""
-        model = ScheduleModel(self.shop, most)
+    def _find_shortest(
+        self, most: int, part: float = 1.0, devices: tuple[int, ...] | None = None
+    ) -> None:
+        """Look for the shortest schedule in whole ticks, of at most so many.
+
+        With a part of the time that is left; if some devices are named, only they are limited.
+        """
+        model = ScheduleModel(self.shop, most, devices=devices)
         least = math.ceil(Fraction(self.bound) / self.tick)
         model.model.add(model.length >= least)
         model.model.minimize(model.length)
         hint = self._hint()
         if hint is not None:
             model.hint({op: int(start) for op, start in hint.items()})
-        solved = solve_cp(model.model, self.clock.limits(), self.seed)
-        self._take(model, solved, Fraction(most), last=True)
+        solved = solve_cp(model.model, self.clock.limits(part), self.seed)
+        self._take(model, solved, Fraction(most), last=part == 1)
         if solved.bound is not None and solved.values is not None and not self.closed:
             # No schedule is a whole tick shorter than the model's bound.
             self._refuted(Fraction(solved.bound) - 1)
