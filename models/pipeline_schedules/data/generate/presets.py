@@ -200,12 +200,12 @@ def _placed(
 
     if placement == "two_ways":
         half = microbatches // 2
-        routes = (route(loop[:devices], half), route(loop[:devices][::-1], half))
+        routes = [route(loop[:devices], half), route(loop[:devices][::-1], half)]
     else:
-        routes = (route(places, microbatches),)
+        routes = [route(places, microbatches)]
     return PipelineSchedulesInstance(
         num_devices=devices,
-        routes=routes,
+        routes=tuple(routes),
         objective=objective,
         memory_bytes=(Fraction(in_flight or len(times_us)),) * devices,
     )
