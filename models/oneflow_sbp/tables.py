@@ -102,6 +102,7 @@ class Tables:
         self.class_of: list[int] = []
         self.edges: list[Edge] = []
         self._conversions: dict[tuple[int, int, int], CostTable] = {}
+        self._costs: dict[Hashable, Fraction | None] = {}
         self._read(instance)
 
     def _read(self, instance: OneFlowSbpInstance) -> None:
@@ -216,6 +217,14 @@ class Tables:
         self, source: OperatorClass, group: int, have: Label, want: Label
     ) -> Fraction | None:
         """Return the cost of giving a tensor another label on a group of devices."""
+        key = (source.shape, source.tensor_bytes, source.group, group, have, want)
+        if key not in self._costs:
+            self._costs[key] = self._conversion_cost(source, group, have, want)
+        return self._costs[key]
+
+    def _conversion_cost(
+        self, source: OperatorClass, group: int, have: Label, want: Label
+    ) -> Fraction | None:
         from_, to = self.placements[source.group], self.placements[group]
         moved = boxing_cost(
             self.costs.rules,

@@ -35,6 +35,7 @@ RUNS = (
     ("forest_packing", "quickstart", (), 20.0),
     ("knapsack", "paper", (), 20.0),
     ("knapsack", "paper", ("memetic",), 2.0),
+    ("oneflow_sbp", "quickstart", ("reparametrisation",), 20.0),
     ("pipeline_schedules", "quickstart", ("annealing",), 2.0),
     ("sjf_bco", "mini_paper", ("gpu_bins", "ladder", "priced_search"), 20.0),
     ("sjf_bco", "mini_paper", ("nested_blocks", "order_annealing"), 2.0),

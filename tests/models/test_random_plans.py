@@ -6,6 +6,7 @@ packing, whose rates become whole chunks, is in tests/models/forest_packing/expo
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,6 +139,25 @@ def marl_queueing(instance, rng):
     return {"slots": slots}
 
 
+def marl_placement(instance, rng):
+    servers = len(instance.servers)
+    return {"tasks": [list(split(rng, job.num_tasks, servers).items()) for job in instance.jobs]}
+
+
+def smd(instance, rng):
+    admitted = [rng.random() < 0.7 for _ in instance.jobs]
+    return {
+        "jobs": [
+            {
+                "admit": admit,
+                "num_workers": int(rng.integers(1, 20)),
+                "num_ps": int(rng.integers(1, 20)),
+            }
+            for admit in admitted
+        ]
+    }
+
+
 # -- pipelines ---------------------------------------------------------------------------------
 
 
@@ -216,6 +236,8 @@ DRAWS = {
         gadget,
         pd_ors,
         marl_queueing,
+        marl_placement,
+        smd,
         spp,
         dapple,
         pipeline_schedules,
@@ -270,3 +292,21 @@ def test_random_plans_come_back(name, form):
         if done == PLANS:
             return
     raise AssertionError(f"{done} plans of {MOST_TRIES} tries")
+
+
+#: Where a hundred random plans of the formats of runtimes and of rates are.
+ELSEWHERE = {
+    "spp": "spp/exporters/test_runtimes.py",
+    "dapple": "dapple/exporters/test_runtimes.py",
+    "pipeline_schedules": "pipeline_schedules/exporters/test_torch_csv.py",
+    "forest_packing": "forest_packing/exporters/test_msccl.py",
+}
+
+
+def test_every_format_of_every_system_has_its_random_plans():
+    here = {tuple(parameter.values) for parameter in FORMATS}
+    declared = {(p.name, e.format) for p in gadgetopt.problems() for e in p.exporters}
+    missing = declared - here
+    assert missing <= {(p, form) for p, form in declared if p in ELSEWHERE}
+    for system, _ in missing:
+        assert (Path(__file__).parent / ELSEWHERE[system]).is_file()

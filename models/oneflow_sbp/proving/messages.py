@@ -24,6 +24,7 @@ from ..subproblems.graph import (
     FORBIDDEN,
     LabelGraph,
 )
+from .sweeps import Network
 
 #: What moves from a pair to its first and to its second node.
 Message = tuple[Ints, Ints]
@@ -104,32 +105,16 @@ class Reweighting:
     ----------
     graph : LabelGraph
         Each pair of nodes once.
-    start : Reweighting or None
-        Messages to start from, of a graph of the same nodes, pairs and domains.
+
+    Attributes
+    ----------
+    to_first, to_second : list of float arrays
+        What moves from every pair to its first and to its second node.
     """
 
-    def __init__(self, graph: LabelGraph, start: Reweighting | None = None):
+    def __init__(self, graph: LabelGraph):
         self.graph = graph
-        doubles: dict[int, Floats] = {}
-
-        def double(t: int) -> Floats:
-            if t not in doubles:
-                doubles[t] = graph.tables[t].astype(np.float64)
-            return doubles[t]
-
-        turned = {t: np.ascontiguousarray(double(t).T) for _, _, t in graph.edges}
-        self._unary = [double(t) for t in graph.unary]
-        self._rows = [turned[t] for _, _, t in graph.edges]
-        self._columns = [double(t) for _, _, t in graph.edges]
-        if start is None:
-            self.to_first: list[Floats] = [
-                np.zeros(len(graph.domains[u])) for u, _, _ in graph.edges
-            ]
-            self.to_second: list[Floats] = [
-                np.zeros(len(graph.domains[v])) for _, v, _ in graph.edges
-            ]
-        else:
-            self.to_first, self.to_second = list(start.to_first), list(start.to_second)
+        self._unary = [graph.tables[t].astype(np.float64) for t in graph.unary]
         self._before: list[list[int]] = [[] for _ in graph.domains]
         self._after: list[list[int]] = [[] for _ in graph.domains]
         for e, (u, v, _) in enumerate(graph.edges):
@@ -138,23 +123,13 @@ class Reweighting:
         self._share = [
             1 / max(len(a), len(b), 1) for a, b in zip(self._before, self._after, strict=True)
         ]
+        self._network = Network(graph, self._unary, self._share, self._before, self._after)
+        self.to_first: list[Floats] = self._network.to_first
+        self.to_second: list[Floats] = self._network.to_second
 
     def sweep(self) -> None:
         """Pass along all nodes forward and backward."""
-        for o in range(len(self._unary)):
-            after = self._after[o]
-            if after:
-                part = self._share[o] * self.costs(o)
-                for e in after:
-                    message = (self._rows[e] + (part - self.to_first[e])).min(axis=1)
-                    self.to_second[e] = np.minimum(message - message.min(), _MOST)
-        for o in range(len(self._unary) - 1, -1, -1):
-            before = self._before[o]
-            if before:
-                part = self._share[o] * self.costs(o)
-                for e in before:
-                    message = (self._columns[e] + (part - self.to_second[e])).min(axis=1)
-                    self.to_first[e] = np.minimum(message - message.min(), _MOST)
+        self._network.sweep(float(_MOST))
 
     def costs(self, o: int) -> Floats:
         """Return the reparametrised table of a node."""

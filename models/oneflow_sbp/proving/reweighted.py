@@ -30,6 +30,9 @@ from .order import elimination_order
 
 #: Sweeps between two looks at bound and assignment. Tuned: `benchmarks/constants.py`.
 _BETWEEN = 5
+#: Part of the labels of the last elimination that was too wide; with more of them none is tried.
+#: Tuned: `benchmarks/constants.py`.
+_FEWER = 0.7
 #: Relative gap that whole messages leave. Tuned: `benchmarks/constants.py`.
 _CLOSED = 1e-9
 
@@ -118,7 +121,7 @@ class Reweighter:
         self.expired = expired
         self.upper = upper
         self.found: Reweighted = Reweighted(0, None, FORBIDDEN, self._proof(self.state.messages()))
-        self._tried = sum(map(len, self.reduced.domains))
+        self._most_labels: float = sum(map(len, self.reduced.domains)) - 1
 
     def run(self, most_sweeps: int, gap: float) -> Reweighted:
         """Return what is found after so many sweeps, or once the gap is closed."""
@@ -194,9 +197,9 @@ class Reweighter:
             solved: tuple[int, Replaced, list[int]] | None = (cutoff, (), [])
         else:
             left = sum(len(kept.get(o, d)) for o, d in enumerate(self.reduced.domains))
-            if left > 0.97 * self._tried:
+            if left > self._most_labels:
                 return False
-            self._tried = left
+            self._most_labels = _FEWER * left
             solved = self._solve(kept, self.most_sums)
         if solved is None:
             return False

@@ -247,7 +247,11 @@ def _entries(table: _Table | _Row) -> list[Fraction | None]:
 
 
 def _integers(table: _Table | _Row, scale: Fraction) -> Ints:
-    entries = [FORBIDDEN if x is None else math.floor(x * scale) for x in _entries(table)]
+    up, down = scale.numerator, scale.denominator
+    entries = [
+        FORBIDDEN if x is None else x.numerator * up // (x.denominator * down)
+        for x in _entries(table)
+    ]
     rows = len(table)
     whole = np.array(entries, dtype=np.int64)
     return whole.reshape(rows, -1) if table and isinstance(table[0], tuple) else whole

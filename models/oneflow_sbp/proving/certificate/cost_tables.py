@@ -15,7 +15,6 @@ and sums of 64 entries fit 64 bits.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -279,7 +278,8 @@ class _Reading:
 
     def _whole(self, costs: Iterable[Fraction | None]) -> Ints:
         """Return costs times the scale; `FORBIDDEN` for None and for nothing else."""
-        whole = [None if c is None else math.floor(c * self.scale) for c in costs]
+        up, down = self.scale.numerator, self.scale.denominator
+        whole = [None if c is None else c.numerator * up // (c.denominator * down) for c in costs]
         if any(c is not None and c >= FORBIDDEN for c in whole):
             raise ValueError("scale: costs times this are too large for 64 bits")
         return _ints(FORBIDDEN if c is None else c for c in whole)
