@@ -9,6 +9,7 @@ from gadgetopt.system.declaring import exporter
 
 from ..instance import DappleInstance, DappleSolution
 from ..schedule import schedule_of
+from .one_pipeline import plan_of
 
 
 def kept(instance: DappleInstance, solution: DappleSolution) -> DappleSolution:
@@ -24,7 +25,7 @@ def kept(instance: DappleInstance, solution: DappleSolution) -> DappleSolution:
 )
 def write(instance: DappleInstance, solution: DappleSolution) -> Exported:
     """Chakra execution traces of the GPUs, for simulators such as ASTRA-sim."""
-    return write_traces(instance, solution.plan, _stage_orders(instance, solution))
+    return write_traces(instance, plan_of("chakra", solution), _stage_orders(instance, solution))
 
 
 def _stage_orders(instance: DappleInstance, solution: DappleSolution) -> list[list[int]]:

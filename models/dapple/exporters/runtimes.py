@@ -23,6 +23,7 @@ from gadgetopt.system.declaring import exporter
 
 from ..evaluate import block_lists
 from ..instance import DappleInstance, DappleSolution
+from .one_pipeline import plan_of
 
 
 @exporter(
@@ -36,7 +37,7 @@ def torch_csv(
 ) -> Exported:
     """A schedule that PyTorch's pipelines execute, and the rank file."""
     orders = [order or [] for order in block_lists(instance, solution)[::2]]
-    return plans.write_torch_csv(instance, solution.plan, orders, microbatch)
+    return plans.write_torch_csv(instance, plan_of("torch-csv", solution), orders, microbatch)
 
 
 def read_torch_csv(instance: DappleInstance, exported: Exported) -> DappleSolution:
@@ -59,7 +60,9 @@ def torchtitan(
 ) -> Exported:
     """Lines of torchtitan's configuration, the schedule that they name, and the rank file."""
     orders = [order or [] for order in block_lists(instance, solution)[::2]]
-    return plans.write_torchtitan(instance, solution.plan, orders, microbatch, csv)
+    return plans.write_torchtitan(
+        instance, plan_of("torchtitan", solution), orders, microbatch, csv
+    )
 
 
 def read_torchtitan(instance: DappleInstance, exported: Exported) -> DappleSolution:
@@ -77,7 +80,7 @@ def megatron(
     instance: DappleInstance, solution: DappleSolution, *, microbatch: int = 0
 ) -> Exported:
     """Megatron's pipeline-model-parallel-layout, and the rank file."""
-    return plans.write_megatron(instance, solution.plan, microbatch)
+    return plans.write_megatron(instance, plan_of("megatron", solution), microbatch)
 
 
 def read_megatron(instance: DappleInstance, exported: Exported) -> DappleSolution:
@@ -95,7 +98,7 @@ def deepspeed(
     instance: DappleInstance, solution: DappleSolution, *, microbatch: int = 0
 ) -> Exported:
     """A DeepSpeed module whose stages begin at the plan's layers, and the rank file."""
-    return plans.write_deepspeed(instance, solution.plan, microbatch)
+    return plans.write_deepspeed(instance, plan_of("deepspeed", solution), microbatch)
 
 
 def read_deepspeed(instance: DappleInstance, exported: Exported) -> DappleSolution:
@@ -106,7 +109,7 @@ def read_deepspeed(instance: DappleInstance, exported: Exported) -> DappleSoluti
 @exporter(suffixes=(RANKS,), drops=ONE_F_ONE_B, kept="in_1f1b", help=HELP)
 def ranks(instance: DappleInstance, solution: DappleSolution, *, microbatch: int = 0) -> Exported:
     """The rank file: stage, replica, layers, host and GPU of each rank."""
-    return plans.write_rank_file(instance, solution.plan, microbatch)
+    return plans.write_rank_file(instance, plan_of("ranks", solution), microbatch)
 
 
 def read_ranks(instance: DappleInstance, exported: Exported) -> DappleSolution:

@@ -14,6 +14,7 @@ from gadgetopt.system.declaring import exporter
 from ..evaluate import evaluate
 from ..instance import DappleInstance, DappleSolution
 from ..schedule import schedule_of
+from .one_pipeline import plan_of
 
 
 def spans(instance: DappleInstance, solution: DappleSolution) -> list[Span]:
@@ -34,6 +35,7 @@ TIMELINES = Timelines("s", spans, decision, evaluate)
 @exporter(suffixes=(".csv",))
 def gantt(instance: DappleInstance, solution: DappleSolution) -> Exported:
     """Blocks of stages and links as a table, one line for each span of time."""
+    plan_of("gantt", solution)
     return TIMELINES.gantt(instance, solution)
 
 
@@ -45,6 +47,7 @@ def read_gantt(instance: DappleInstance, files: Exported) -> DappleSolution:
 @exporter(suffixes=(".json",))
 def chrome_trace(instance: DappleInstance, solution: DappleSolution) -> Exported:
     """Blocks of stages and links as a trace that Perfetto shows."""
+    plan_of("chrome-trace", solution)
     return TIMELINES.trace(instance, solution)
 
 
