@@ -18,22 +18,36 @@ where a citation or a count of sizes was corrected; results are not touched.
 from __future__ import annotations
 
 import argparse
+import os
+import platform
 import resource
 import tempfile
 import time
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 
 import gadgetopt
 from gadgetopt import records
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.records.facts import is_hopeless, of_instance
 from gadgetopt.records.shelf import write_entry
+from gadgetopt.reporting.geometric_means import shifted_geometric_mean
+from gadgetopt.reporting.images import write_figure
+from gadgetopt.reporting.integrals import integral_of
+from gadgetopt.reporting.pairwise import TEST, pairwise_tests
+from gadgetopt.runs.rows import decode_number
 from gadgetopt.runs.study import compare_study, instance_files, read_study
+from gadgetopt.system.declaration import Problem
 from gadgetopt.system.methods import knows
-from gadgetopt.system.result import Limits
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.judgement import relative_gap
 
 STUDY = Path(__file__).parent / "records.toml"
 #: The limit of a round over that of the round before.
 LONGER = 4
+#: The largest p-value of a difference that is reported.
+SIGNIFICANT = 0.05
 
 
 def campaign(store: Path, rounds: int) -> None:
@@ -69,61 +83,105 @@ def _taken(store: Path) -> str:
     return f"{done.added} added, {done.improved} improved, {len(done.refused)} refused"
 
 
-def protocol(store: Path, out: Path, methods: list[str], time_s: float, seeds: int) -> None:
-    """Run methods on all entries, and write the page."""
-    from gadgetopt.reporting.geometric_means import shifted_geometric_mean
-    from gadgetopt.reporting.integrals import integral_of
-    from gadgetopt.reporting.pairwise import TEST, as_text, pairwise_tests
-    from gadgetopt.runs.rows import decode_number
-    from gadgetopt.trust.judgement import relative_gap
+def held_against_records(system: Problem) -> list[str]:
+    """Return the default method and the paper's algorithms."""
+    of_paper = [m.name for m in system.methods if m.room == "algorithms"]
+    return list(dict.fromkeys([system.default_method, *of_paper]))
 
-    entries = [records.read_entry(path) for path in records.find_entries()[1]]
+
+def protocol(store: Path, out: Path, methods: list[str], time_s: float, seeds: int) -> None:
+    """Run methods on all entries; write the page, and the figure beside it."""
     bounds = {}
+    groups: dict[str, list[Path]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for k, entry in enumerate(entries):
+        for k, path in enumerate(records.find_entries()[1]):
+            entry = records.read_entry(path)
             document, bound = records.instance(entry), decode_number(entry.record.best_bound)
             if is_hopeless(document, bound):
                 continue
-            files.append(Path(folder) / f"{k}.json")
-            gadgetopt.write(document, files[-1])
+            file = Path(folder) / f"{k}.json"
+            gadgetopt.write(document, file)
+            groups.setdefault(document.problem.name, []).append(file)
             bounds[document.fingerprint] = bound
-        table = gadgetopt.compare(
-            files, methods, limits=Limits(time_s=time_s), seeds=seeds, store=store, records=True
-        )
+        runs: list[gadgetopt.Entry] = []
+        for name, files in groups.items():
+            chosen = methods or held_against_records(gadgetopt.problem(name))
+            limits = Limits(time_s=time_s)
+            runs += gadgetopt.compare(
+                files, chosen, limits=limits, seeds=seeds, store=store, records=True, workers=2
+            )
+    figure = out.with_suffix(".svg")
+    write_figure(gadgetopt.plot(store), figure, width_px=760)
     lines = [
         "# Methods against the records",
         "",
-        f"{len(files)} instances, {time_s:g} s a run, one thread, {seeds} seeds, "
-        f"gadgetopt {gadgetopt.__version__}. Gaps are to the verified bounds of the records.",
+        f"Measured on {date.today().isoformat()} with gadgetopt {gadgetopt.__version__}, Python "
+        f"{platform.python_version()}, {os.cpu_count()} cores, one thread a run:",
         "",
-        "| system | method | runs | solved | mean gap | shifted mean time | integral |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        f"    python benchmarks/records.py protocol --time-limit {time_s:g} --seeds {seeds}",
+        "",
+        f"{len(bounds)} instances: all of the records that have a solution. {time_s:g} s a run, "
+        f"{seeds} seeds where a method takes one. Gaps are to the verified bounds of the "
+        "records, where there are both; times are shifted geometric means with a shift of 1 s, "
+        "integrals primal-dual ones.",
+        "",
+        f"![Ratios of the paper's algorithms to the optimum]({figure.name})",
+        "",
+        "| system | method | runs | solved | gaps | mean gap | time | integral |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+        *(_row(*key, found, bounds, time_s) for key, found in _by_method(runs).items()),
+        "",
+        "## Significance",
+        "",
+        f"{TEST} A pair of methods has a row where p, corrected for all pairs of its system, is at "
+        "most 0.05.",
+        "",
+        "| system | method | other | instances | better | worse | equal | p |",
+        "|---|---|---|---:|---:|---:|---:|---:|",
     ]
-    groups: dict[tuple[str, str], list[gadgetopt.Entry]] = {}
-    for found in table:
-        groups.setdefault((found.result.problem, found.result.method), []).append(found)
-    for (system, method), runs in groups.items():
-        gaps = [relative_gap(e.result.objective, bounds[e.result.fingerprint]) for e in runs]
-        known = [gap for gap in gaps if gap is not None]
-        solved = sum(e.result.objective is not None for e in runs)
-        times = [
-            e.result.time_s if e.result.limit_hit is None else max(e.result.time_s, time_s)
-            for e in runs
-        ]
-        integrals = [x for x in map(integral_of, runs) if x is not None]
-        mean = f"{100 * sum(known) / len(known):.3g} %" if known else ""
-        whole = f"{sum(integrals) / len(integrals):.3g} s" if integrals else ""
-        row = (system, method, len(runs), solved, mean)
-        spent = f"{shifted_geometric_mean(times):.3g} s"
-        lines.append("| " + " | ".join(map(str, (*row, spent, whole))) + " |")
-    lines += ["", "## Significance", "", TEST]
-    for tests in as_text(pairwise_tests(table), "objective"):
-        lines += ["", f"### {tests.system}", "", "| " + " | ".join(tests.heads) + " |"]
-        lines.append("|---" * len(tests.heads) + "|")
-        lines += ["| " + " | ".join(cells) + " |" for cells in tests.rows]
+    for row in pairwise_tests(runs).to_dict("records"):
+        if row["p_holm"] <= SIGNIFICANT:
+            keys = ("system", "method", "other", "instances", "better", "worse", "equal")
+            lines.append("| " + " | ".join(str(row[k]) for k in keys) + f" | {row['p_holm']:.2g} |")
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(out)
+
+
+def _by_method(runs: list[gadgetopt.Entry]) -> dict[tuple[str, str], list[gadgetopt.Entry]]:
+    groups: dict[tuple[str, str], list[gadgetopt.Entry]] = {}
+    for found in runs:
+        if found.result.status is Status.NOT_APPLICABLE:
+            continue
+        groups.setdefault((found.result.problem, found.result.method), []).append(found)
+    return groups
+
+
+def _row(
+    system: str,
+    method: str,
+    runs: list[gadgetopt.Entry],
+    bounds: Mapping[str, Number | None],
+    time_s: float,
+) -> str:
+    gaps = [relative_gap(e.result.objective, bounds[e.result.fingerprint]) for e in runs]
+    known = [gap for gap in gaps if gap is not None]
+    solved = sum(e.result.objective is not None for e in runs)
+    times = [
+        e.result.time_s if e.result.limit_hit is None else max(e.result.time_s, time_s)
+        for e in runs
+    ]
+    integrals = [x for x in map(integral_of, runs) if x is not None]
+    cells = [
+        system,
+        method,
+        len(runs),
+        solved,
+        len(known),
+        f"{100 * sum(known) / len(known):.3g} %" if known else "",
+        f"{shifted_geometric_mean(times):.3g} s",
+        f"{sum(integrals) / len(integrals):.3g} s" if integrals else "",
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def check() -> None:

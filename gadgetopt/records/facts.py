@@ -13,7 +13,8 @@ from gadgetopt.system.result import Status
 from gadgetopt.trust.infeasibility import beyond_limit, status_of
 from gadgetopt.trust.judgement import relative_gap
 
-#: The terms of instances that are drawn by a preset, or lie in the instance library.
+#: The terms of instances that are drawn by a preset, and of those of the instance library whose
+#: origin names no other.
 LICENCE = "MIT"
 
 
@@ -27,7 +28,7 @@ def of_instance(document: Document[Any], where: Drawn | Shipped) -> dict[str, An
         "sizes": dict(system.size(document.data)),
         "fingerprint": document.fingerprint,
         "source": _source(document.origin, where),
-        "licence": LICENCE,
+        "licence": str(document.origin.get("licence") or LICENCE),
         "reference": cited(system.citation),
     }
 
