@@ -74,7 +74,7 @@ class Shrunk:
         if it had ended: what is known of long jobs before they end.
     estimated : bool
         Such a job counts with the iterations that it will do, by the Kaplan-Meier median of how
-        much more jobs do than was predicted, given what it has done.
+        much more jobs do than was predicted, given what it has done (reconstructed: over all jobs).
     """
 
     def __init__(
