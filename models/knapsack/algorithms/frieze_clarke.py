@@ -27,7 +27,7 @@ def frieze_clarke(
 
     The profit is at least :math:`\frac{k}{k+m} OPT` with m rows (Frieze and Clarke 1984). Linear
     programs that cannot beat the best so far are skipped (reconstructed): the same result as
-    `frieze_clarke_literal`, tested.
+    `plain` and `frieze_clarke_literal`, tested.
 
     Parameters
     ----------

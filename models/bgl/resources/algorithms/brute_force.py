@@ -20,6 +20,7 @@ def brute_force(instance: ResourcesInstance, limits: Limits) -> MethodOutcome:
     r"""All shares of the store, and all of worker and PCIe.
 
     Try all shares; the store's are independent of the others: :math:`O(C_{gs} + C_{wm} B)`.
+    The same result as `plain`, tested.
 
     Raises
     ------
