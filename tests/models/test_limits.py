@@ -21,7 +21,7 @@ from gadgetopt.system.registry import problems
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import attempt
 
-LIMITS = Limits(time_s=60.0, threads=2, memory_mb=4000.0, rel_gap=1e-4)
+LIMITS = Limits(time_s=20.0, threads=2, memory_mb=4000.0, rel_gap=1e-4)
 
 #: Seconds by which every call of a solver sets the clock of the run forward.
 COST_S = 1.0

@@ -8,7 +8,6 @@ from gadgetopt.errors import InputError
 from gadgetopt.models.marl.placement.algorithms.learned import learned
 from gadgetopt.models.marl.placement.data.generate.presets import leaf_spine
 from gadgetopt.models.marl.placement.evaluate import evaluate
-from gadgetopt.models.marl.placement.heuristics import learned_variants
 from gadgetopt.models.marl.placement.heuristics.learned_variants import (
     learned_lookahead,
     learned_sampled,
@@ -72,7 +71,7 @@ def test_a_lookahead_that_runs_out_of_time_leaves_the_schedulers_own_placement(m
             self.looks += 1
             return self.looks > 100
 
-    monkeypatch.setattr(learned_variants, "Clock", Ending)
+    monkeypatch.setattr("gadgetopt.search.state.Clock", Ending)
     instance = leaf_spine(RNG(0), jobs=60, servers_per_rack=20)
     outcome = learned_lookahead(instance, Limits(time_s=60))
     assert outcome.limit_hit == "time_s"
