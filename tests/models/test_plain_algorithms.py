@@ -19,8 +19,6 @@ NOT_PLAIN = {
 #: The problems whose paper prints no algorithm, or none that `algorithms` has.
 WITHOUT = {
     "adversarial_online_sequence",
-    "bgl_resources",
-    "knapsack",
     "mip",
     "oneflow_actors",
     "pipeline_schedules",

@@ -126,9 +126,9 @@ def test_show_says_the_algorithm_of_the_paper_as_code(cli, instance):
 
 
 def test_a_system_without_an_algorithm_is_one_line(cli, tiny):
-    code, _, err = cli("show", "bgl_resources", "algorithm")
+    code, _, err = cli("show", "mip", "algorithm")
     assert code == 2
-    assert "bgl_resources: has no algorithm to show" in err
+    assert "mip: has no algorithm to show" in err
     with pytest.raises(InputError, match="the same for all of them"):
         gadgetopt.show("sjf_bco", "algorithm", tiny / "e2_contention_pays.json")
 
