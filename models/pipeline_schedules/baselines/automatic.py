@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
@@ -14,8 +14,9 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..cells import Cell, Operation
 from ..evaluate import evaluate
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
+from ..shop import Shop, shop_of, without_options
 from .layout import v_of
-from .list_schedule import ListSchedule
+from .list_schedule import ListSchedule, Ranked
 from .outcome import one_route, outcome_of
 
 
@@ -23,42 +24,35 @@ from .outcome import one_route, outcome_of
 def zb_auto(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
     """F and I as they come, W in the gaps or where memory is full; best of 8."""
     one_route(instance)
-    unlimited, first_back = list(instance.microbatches), _first_backs(instance)
-
-    def built(more_forwards: bool, backward_first: bool, eager: bool) -> list[list[Cell]] | None:
-        def rank(op: Operation) -> tuple[int, ...]:
-            return (("IFW" if backward_first else "FIW").index(op.kind),)
-
-        schedule = ListSchedule(instance, unlimited, fused=False)
-        return schedule.run(rank, FillGaps(first_back, more_forwards, eager))
-
+    shop = shop_of(without_options(instance))
     switches = itertools.product((False, True), repeat=3)
-    return _best(instance, (built(*switch) for switch in switches), Clock(limits))
+    return _best(instance, (FillGaps(shop, *switch) for switch in switches), Clock(limits))
 
 
 @method(kind="baseline", reference="Qi et al. 2024b (reconstructed)")
 def zbv_greedy(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
     """Two chunks in a V: what can start first runs, W last among equals; best of 4."""
     v_of(instance)
-    unlimited = list(instance.microbatches)
+    shop = shop_of(without_options(instance))
 
-    def built(backward_first: bool, later_first: bool) -> list[list[Cell]] | None:
+    def built(backward_first: bool, later_first: bool) -> ListSchedule:
         def rank(op: Operation) -> tuple[int, ...]:
             place = ("IFW" if backward_first else "FIW").index(op.kind)
             return (place, -op.stage if later_first else op.stage)
 
-        return ListSchedule(instance, unlimited, fused=False).run(rank)
+        return Ranked(shop, rank)
 
     switches = itertools.product((True, False), repeat=2)
     return _best(instance, (built(*switch) for switch in switches), Clock(limits))
 
 
 def _best(
-    instance: PipelineSchedulesInstance, built: Iterable[list[list[Cell]] | None], clock: Clock
+    instance: PipelineSchedulesInstance, schedules: Iterable[ListSchedule], clock: Clock
 ) -> MethodOutcome:
     """Return the shortest of several schedules that fit into memory, of those built in time."""
-    found = []
-    for n, cells in enumerate(built):
+    found: list[tuple[object, int, list[list[Cell]]]] = []
+    for n, schedule in enumerate(schedules):
+        cells = schedule.run()
         if cells is not None:
             value = evaluate(instance, PipelineSchedulesSolution.of(cells))
             if value.objective is not None and not value.violations:
@@ -70,50 +64,57 @@ def _best(
     return replace(outcome_of(instance, min(found)[2]), limit_hit=clock.limit_hit)
 
 
-@dataclass
-class FillGaps:
-    """The rule of `zb_auto`: which forwards a warm-up takes, and when a W may run.
+class FillGaps(ListSchedule):
+    """The rule of `zb_auto`, stage s alone on device s.
 
-    Attributes
+    Parameters
     ----------
-    first_back : sequence of int
-        Of each stage: the tick at which its first I can arrive.
+    shop : Shop
     more_forwards : bool
         True if the warm-up also takes forwards that delay the first I.
+    backward_first : bool
+        I before F where both are there.
     eager : bool
-        True if a W runs in every gap; else where it ends before the next operation can start, or
-        the gap is longer than any so far of its device.
+        True if a W runs in every gap; else where it ends before the next operation is there, or
+        the gap is longer than any so far that its device filled.
     """
 
-    first_back: Sequence[int]
-    more_forwards: bool
-    eager: bool
-    longest: dict[int, int] = field(default_factory=dict)
+    def __init__(self, shop: Shop, more_forwards: bool, backward_first: bool, eager: bool):
+        super().__init__(shop)
+        self.more_forwards, self.eager = more_forwards, eager
+        self.kinds = "IF" if backward_first else "FI"
+        #: Of each stage: the tick at which its first I can arrive.
+        self.first_back = [
+            head + f + between
+            for head, f, between in zip(shop.head, shop.f, shop.between, strict=True)
+        ]
+        self.longest = [0] * len(shop.f)
 
-    def __call__(
-        self, schedule: ListSchedule, start: int, op: Operation, arrivals: Mapping[int, int]
-    ) -> bool:
-        """Return True if an operation may start."""
-        s, kind, j = op
-        if kind == "F" and j and Operation(s, "I", 0) not in schedule.ends:
-            spent = start if self.more_forwards else start + schedule.ticks[s, "F"]
-            return spent <= self.first_back[s]
-        if kind != "W" or self.eager or s not in arrivals:
+    def chosen(self, device: int, now: int) -> Operation | None:
+        """Return F or I that is there, or a W that fills the gap before them."""
+        soon: int | None = None
+        for time, op in self.arrivals(device, self.kinds):
+            if time > now:
+                soon = time if soon is None else min(soon, time)
+            elif op.kind == "I" or self._is_worth_it(op, now):
+                return op
+        weight = self.oldest_weight(device)
+        return weight if weight is not None and self._fills(weight, soon, now) else None
+
+    def _is_worth_it(self, forward: Operation, now: int) -> bool:
+        """Return True if a forward of the warm-up may begin, and any after the first I."""
+        s, _, j = forward
+        if not j or self.done[s, "I"]:
             return True
-        gap = arrivals[s] - start
-        if gap < schedule.ticks[s, "W"] and gap <= self.longest.get(s, 0):
+        end = now if self.more_forwards else now + self.shop.f[s]
+        return end <= self.first_back[s]
+
+    def _fills(self, weight: Operation, soon: int | None, now: int) -> bool:
+        """Return True if a W may begin, given when the next F or I is there."""
+        s = weight.stage
+        if self.eager or soon is None or soon - now >= self.shop.w[s]:
+            return True
+        if soon - now <= self.longest[s]:
             return False
-        if gap < schedule.ticks[s, "W"]:
-            self.longest[s] = gap
+        self.longest[s] = soon - now
         return True
-
-
-def _first_backs(instance: PipelineSchedulesInstance) -> list[int]:
-    """Return the tick at which the first I can arrive on each stage of a route."""
-    stages, per_s = instance.stages, instance.ticks_per_s
-    found = []
-    for s in range(len(stages)):
-        ahead = sum(r.fwd_s + r.transfer_s for r in stages[:s]) + stages[s].fwd_s
-        behind = sum(r.fwd_s + r.input_grad_s for r in stages[s + 1 :])
-        found.append(int((ahead + behind + 2 * sum(r.transfer_s for r in stages[s:])) * per_s))
-    return found

@@ -1,173 +1,160 @@
-"""List scheduling: the operation that can start first runs next; ties are broken by a rule."""
+"""List schedules: a device that is free executes, by a rule, an operation that is there.
+
+Published schedules that are built for the times at hand differ in the rule, and so do the
+heuristics.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import heapq
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 
 from ..cells import Cell, Operation
-from ..instance import PipelineSchedulesInstance
+from ..shop import Shop
 
-#: A rank of an operation among those that can start at the same time; the least runs.
+#: A rank of an operation among those that are there; the least runs.
 Rank = Callable[[Operation], tuple[int, ...]]
-#: True if an operation may start, given when, and when the next F or I of each device could.
-Rule = Callable[["ListSchedule", int, Operation, Mapping[int, int]], bool]
 
 
-@dataclass
-class ListSchedule:
-    """Devices that are filled one operation after the other, in ticks.
+class ListSchedule(ABC):
+    """Devices that are filled as time goes on; `chosen` is the rule.
 
-    A forward starts only if its device then has room for the same microbatch on its later stages,
+    A forward begins only if its device then has room for the same microbatch on its later stages,
     so that memory never stops all devices of a route.
+
+    Parameters
+    ----------
+    shop : Shop
+    in_flight : sequence of int, optional
+        Of each stage: forwards that it may be ahead of its I's; None: as memory allows.
+    fused : bool
+        True if a device executes I and W of a microbatch as one B.
 
     Attributes
     ----------
-    most_in_flight : sequence of int
-        Of each stage: forwards whose I is not done.
-    fused : bool
-        True if I and W of a microbatch are one cell B.
+    cells : list of list of Cell
+        Of each device so far.
+    done : dict
+        Of a stage and a kind: how many operations have begun.
+    pending : list of int
+        Of each device: W's whose I is done.
     """
 
-    instance: PipelineSchedulesInstance
-    most_in_flight: Sequence[int]
-    fused: bool
-    free: list[int] = field(init=False)
-    ticks: dict[tuple[int, str], int] = field(init=False)
-    ends: dict[Operation, int] = field(init=False, default_factory=dict)
-    orders: list[list[Cell]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.free = [0] * self.instance.num_devices
-        self.orders = [[] for _ in self.free]
-        self._next = {(s, kind): 0 for s in range(len(self.instance.stages)) for kind in "FIW"}
-        self._levels = [0] * self.instance.num_devices
-        per_s, bytes_ = self.instance.ticks_per_s, self.instance.units_per_byte
-        self.ticks = {
-            (s, kind): int(value * per_s)
-            for s, stage in enumerate(self.instance.stages)
-            for kind, value in (
-                ("F", stage.fwd_s),
-                ("I", stage.input_grad_s),
-                ("W", stage.weight_grad_s),
-                ("c", stage.transfer_s),
-            )
-        }
-        self._bytes = [
-            (int(s.act_bytes * bytes_), int(s.weight_act_bytes * bytes_))
-            for s in self.instance.stages
-        ]
-        self._later = [self._of_later_stages(s) for s in range(len(self._bytes))]
-        room = self.instance.memory_bytes
-        self._room = None if room is None else [int(x * bytes_) for x in room]
-        self._choices: list[list[tuple[int, Operation]]] = [[] for _ in self.free]
-        for device in range(len(self.free)):
-            self._choose(device)
-
-    def _of_later_stages(self, s: int) -> int:
-        """Return the bytes of a microbatch on the later stages of the same device and route."""
-        total, r = 0, self.instance.next_stage[s]
-        while r is not None:
-            if self.instance.stages[r].device == self.instance.stages[s].device:
-                total += self._bytes[r][0]
-            r = self.instance.next_stage[r]
-        return total
-
-    def run(self, rank: Rank, rule: Rule | None = None) -> list[list[Cell]] | None:
-        """Return the cells of each device, None if memory or the limits leave nothing to run.
-
-        A rule may put off an operation as long as another one can run.
-        """
-        for _ in range(self._steps()):
-            choices = self.choices()
-            if not choices:
-                return None
-            kept = choices
-            if rule is not None:
-                arrivals = self._arrivals(choices)
-                kept = [choice for choice in choices if rule(self, *choice, arrivals)] or choices
-            start, _, op = min((start, rank(op), op) for start, op in kept)
-            self._append(op, start)
-        return self.orders
-
-    def choices(self) -> list[tuple[int, Operation]]:
-        """Return the operations whose predecessors are done, and when each can start."""
-        return [choice for choices in self._choices for choice in choices]
-
-    def _choose(self, device: int) -> None:
-        """Bring the choices of a device up to date."""
-        self._choices[device] = [
-            (max(ready, self.free[device]), op)
-            for op in self._candidates(device)
-            if (ready := self._ready(op)) is not None
+    def __init__(self, shop: Shop, in_flight: Sequence[int] | None = None, *, fused: bool = False):
+        self.shop, self.in_flight, self.fused = shop, in_flight, fused
+        devices, stages = range(len(shop.on_device)), range(len(shop.device))
+        self.cells: list[list[Cell]] = [[] for _ in devices]
+        self.done = {(s, kind): 0 for s in stages for kind in "FIW"}
+        # When operations are there, those that their device has not begun yet.
+        self._there: dict[tuple[int, str], deque[int]] = {key: deque() for key in self.done}
+        for route in shop.routes:
+            self._there[route[0], "F"].extend([0] * shop.microbatches[route[0]])
+        self.pending, self._level, self._free = ([0] * len(devices) for _ in range(3))
+        self._events = [(0, d) for d in devices]
+        # Room for the later stages of one microbatch on the device, so that it can go on.
+        self._reserve = [
+            sum(shop.a[q] for q in shop.on_device[shop.device[s]] if s < q <= shop.route_of[s][-1])
+            for s in stages
         ]
 
-    def _arrivals(self, choices: Sequence[tuple[int, Operation]]) -> dict[int, int]:
-        """Return when the first F or I can start on each device that has one."""
-        found: dict[int, int] = {}
-        for start, op in choices:
-            if op.kind != "W":
-                device = self.instance.stages[op.stage].device
-                found[device] = min(start, found.get(device, start))
-        return found
+    @abstractmethod
+    def chosen(self, device: int, now: int) -> Operation | None:
+        """Return what a free device executes now, None if it waits for the next operation."""
 
-    def _steps(self) -> int:
+    def run(self) -> list[list[Cell]] | None:
+        """Return the cells of each device; None if memory or the rule stops all before the end."""
+        while self._events:
+            now, d = heapq.heappop(self._events)
+            if self._free[d] <= now:
+                op = self.chosen(d, now)
+                if op is not None:
+                    self._execute(d, op, now)
         kinds = 2 if self.fused else 3
-        return kinds * sum(self.instance.microbatches)
+        done = sum(map(len, self.cells))
+        return self.cells if done == kinds * sum(self.shop.microbatches) else None
 
-    def _candidates(self, device: int) -> list[Operation]:
-        return [
-            Operation(s, kind, j)
-            for s in self.instance.stages_of_device[device]
-            for kind in ("FI" if self.fused else "FIW")
-            if (j := self._next[s, kind]) < self.instance.microbatches[s]
-        ]
+    def next(self, s: int, kind: str) -> Operation:
+        """Return the next operation of a stage."""
+        return Operation(s, kind, self.done[s, kind])
 
-    def _ready(self, op: Operation) -> int | None:
-        """Return when an operation can start, None if not yet known or memory forbids it."""
-        s, kind, j = op
-        if kind == "W":
-            return self.ends.get(op._replace(kind="I"))
-        near = self.instance.previous_stage[s] if kind == "F" else self.instance.next_stage[s]
-        ready = 0
-        if kind == "I":
-            if (end := self.ends.get(op._replace(kind="F"))) is None:
-                return None
-            ready = end
-        elif not self._fits(s):
-            return None
-        if near is not None:
-            if (end := self.ends.get(Operation(near, kind, j))) is None:
-                return None
-            ready = max(ready, end + self._transfer(min(s, near), s, near))
-        return ready
+    def arrival(self, s: int, kind: str) -> int | None:
+        """Return when the next operation of a stage is there, None if that is not known yet."""
+        times = self._there[s, kind]
+        return times[0] if times else None
 
-    def _transfer(self, first: int, s: int, near: int) -> int:
-        stages = self.instance.stages
-        return 0 if stages[s].device == stages[near].device else self.ticks[first, "c"]
-
-    def _fits(self, s: int) -> bool:
-        if self._next[s, "F"] - self._next[s, "I"] >= self.most_in_flight[s]:
+    def fits(self, s: int) -> bool:
+        """Return True if there is room for a forward of a stage."""
+        shop, d = self.shop, self.shop.device[s]
+        ahead = self.done[s, "F"] - self.done[s, "I"]
+        if self.in_flight is not None and ahead >= self.in_flight[s]:
             return False
-        if self._room is None:
+        if shop.capacity is None:
             return True
-        device = self.instance.stages[s].device
-        return self._levels[device] + self._bytes[s][0] + self._later[s] <= self._room[device]
+        return self._level[d] + shop.a[s] + self._reserve[s] <= shop.capacity[d]
 
-    def _append(self, op: Operation, start: int) -> None:
-        s, kind, _ = op
-        device, (held, weight) = self.instance.stages[s].device, self._bytes[s]
-        end = start + self.ticks[s, kind]
-        self.ends[op], self._next[s, kind] = end, self._next[s, kind] + 1
-        if kind == "I" and self.fused:
-            self.orders[device].append((op._replace(kind="B"),))
-            end += self.ticks[s, "W"]
-            self._levels[device] -= held
+    def arrivals(self, device: int, kinds: str) -> Iterator[tuple[int, Operation]]:
+        """Yield the next operations of a device that have room, and when they are there."""
+        for s in self.shop.on_device[device]:
+            for kind in kinds:
+                time = self.arrival(s, kind)
+                if time is not None and (kind != "F" or self.fits(s)):
+                    yield time, self.next(s, kind)
+
+    def oldest_weight(self, device: int) -> Operation | None:
+        """Return the W of the first I among those that a device could execute."""
+        return min(self.arrivals(device, "W"))[1] if self.pending[device] else None
+
+    def _execute(self, d: int, op: Operation, now: int) -> None:
+        shop, (s, kind, _) = self.shop, op
+        self._there[s, kind].popleft()
+        self.done[s, kind] += 1
+        end = now + {"F": shop.f, "I": shop.i, "W": shop.w}[kind][s]
+        if kind == "F":
+            self._level[d] += shop.a[s]
+            if s + 1 in shop.route_of[s]:
+                self._arrives(s + 1, "F", end + shop.lag[s])
+            else:
+                self._arrives(s, "I", end)
+        elif kind == "I":
+            self._level[d] -= shop.a[s] - shop.g[s]
+            if s - 1 in shop.route_of[s]:
+                self._arrives(s - 1, "I", end + shop.lag[s - 1])
+            if self.fused:
+                op = op._replace(kind="B")
+                end += shop.w[s]
+                self._level[d] -= shop.g[s]
+            else:
+                self._there[s, "W"].append(end)
+                self.pending[d] += 1
         else:
-            self.orders[device].append((op,))
-            freed = {"F": -held, "I": held - weight, "W": weight}[kind]
-            self._levels[device] -= freed
-        self.free[device] = end
-        near = (self.instance.previous_stage[s], self.instance.next_stage[s])
-        for d in {device, *(self.instance.stages[r].device for r in near if r is not None)}:
-            self._choose(d)
+            self._level[d] -= shop.g[s]
+            self.pending[d] -= 1
+        self.cells[d].append((op,))
+        self._free[d] = end
+        heapq.heappush(self._events, (end, d))
+
+    def _arrives(self, s: int, kind: str, time: int) -> None:
+        self._there[s, kind].append(time)
+        heapq.heappush(self._events, (time, self.shop.device[s]))
+
+
+class Ranked(ListSchedule):
+    """Of the operations that are there, the one of least rank runs."""
+
+    def __init__(
+        self,
+        shop: Shop,
+        rank: Rank,
+        in_flight: Sequence[int] | None = None,
+        *,
+        fused: bool = False,
+    ):
+        super().__init__(shop, in_flight, fused=fused)
+        self.rank = rank
+
+    def chosen(self, device: int, now: int) -> Operation | None:
+        """Return the operation of least rank among those that are there."""
+        there = [op for time, op in self.arrivals(device, "FIW") if time <= now]
+        return min(there, key=lambda op: (self.rank(op), op), default=None)

@@ -8,8 +8,9 @@ from gadgetopt.system.result import MethodOutcome
 
 from ..cells import Operation
 from ..instance import PipelineSchedulesInstance
+from ..shop import shop_of, without_options
 from .layout import two_ways_of, v_of
-from .list_schedule import ListSchedule
+from .list_schedule import Ranked
 from .outcome import outcome_of
 
 
@@ -41,7 +42,8 @@ def _merged(instance: PipelineSchedulesInstance, most_in_flight: list[int]) -> M
     def rank(op: Operation) -> tuple[int, ...]:
         return (op.kind == "F", op.microbatch, -op.stage)
 
-    cells = ListSchedule(instance, most_in_flight, fused=True).run(rank)
+    shop = shop_of(without_options(instance))
+    cells = Ranked(shop, rank, most_in_flight, fused=True).run()
     if cells is None:
         raise ModelRefused("memory_bytes: too little for the schedule")
     return outcome_of(instance, cells)

@@ -14,7 +14,7 @@ from ..evaluate import evaluate
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ..shop import Shop, shop_of
 from ..timing import is_period_below, timing_of
-from .list_schedule import ListScheduler, Rule
+from .list_schedule import ByRule, Rule
 
 
 @method(kind="heuristic", reference="this project")
@@ -41,10 +41,10 @@ def try_rules(
     for rule in rules_of(shop):
         if search.over:
             return
-        orders = ListScheduler(shop, rule).run()
-        if orders is None:
+        cells = ByRule(shop, rule).run()
+        if cells is None:
             continue
-        solution = PipelineSchedulesSolution.of([[(op,) for op in order] for order in orders])
+        solution = PipelineSchedulesSolution.of(cells)
         if solution not in seen:
             seen.add(solution)
             offer(instance, solution, search)

@@ -1,7 +1,7 @@
 import numpy as np
 
 from gadgetopt.models.pipeline_schedules.evaluate import evaluate
-from gadgetopt.models.pipeline_schedules.heuristics.list_schedule import ListScheduler
+from gadgetopt.models.pipeline_schedules.heuristics.list_schedule import ByRule
 from gadgetopt.models.pipeline_schedules.heuristics.rules import rules_of
 from gadgetopt.models.pipeline_schedules.instance import PipelineSchedulesSolution
 from gadgetopt.models.pipeline_schedules.shop import shop_of
@@ -15,9 +15,8 @@ def test_every_list_schedule_is_feasible():
         instance = random_instance(rng)
         shop = shop_of(instance)
         for rule in rules_of(shop):
-            orders = ListScheduler(shop, rule).run()
-            if orders is not None:
-                cells = [[(op,) for op in order] for order in orders]
+            cells = ByRule(shop, rule).run()
+            if cells is not None:
                 assert evaluate(instance, PipelineSchedulesSolution.of(cells)).feasible, rule
                 found += 1
     assert found > 100
