@@ -1,33 +1,44 @@
-"""What heads and tails of single devices (B6) add to the bounds by formulas (B1) to (B5).
+"""What heads and tails (B6) and contradictions (B7) add to the bounds by formulas (B1) to (B5).
 
 No study compares one formula with the others, or counts passes.
 
 - `random`: small random instances that `close_gap` closes: on how many the largest of (B1) to (B5)
-  is the optimum, and on how many with (B6); the mean optimum over bound, and no bound above;
+  is the optimum, and on how many with (B6) and (B7); the mean optimum over bound, and no bound
+  above;
 - `passes`: the sum of (B6) over the same instances, by how often heads and tails are raised;
-- `time`: processor time of (B6) for one begin, by the size of the pipeline.
+- `rounds`: the sum of (B7) over two chunks a device, by how often it draws conclusions at most;
+- `time`: processor time of (B6) and of a length that (B7) does not refute, for one begin, by the
+  size of the pipeline.
 
-Run `python benchmarks/pipeline_schedules_bounds.py [random passes time] [--count 100]`.
+Run `python benchmarks/pipeline_schedules_bounds.py [random passes rounds time] [--count 100]`.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.models.pipeline_schedules import heads_tails
-from gadgetopt.models.pipeline_schedules.data.generate.presets import equal
+from gadgetopt.models.pipeline_schedules import contradiction, heads_tails
+from gadgetopt.models.pipeline_schedules.data.generate.presets import Aim, Placement, equal
 from gadgetopt.models.pipeline_schedules.instance import PipelineSchedulesInstance, Route, Stage
-from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import all_bounds, machine_bounds
+from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
+    all_bounds,
+    contradictions,
+    machine_bounds,
+)
 from gadgetopt.models.pipeline_schedules.proving.exact.close_gap import close_gap
 from gadgetopt.models.pipeline_schedules.shop import shop_of
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.system.result import Limits
 
 KINDS = ("one stage a device", "two chunks, loop", "two chunks, V", "two directions")
+PLACEMENTS: tuple[Placement, ...] = ("v", "loop")
+AIMS: tuple[Aim, ...] = ("makespan", "period")
 #: Devices, microbatches and chunks.
 SIZES = ((4, 8, 2), (4, 16, 2), (8, 24, 2), (8, 32, 1), (16, 48, 1))
 
@@ -70,8 +81,10 @@ def drawn(rng: np.random.Generator, kind: str, objective: str) -> PipelineSchedu
 
 def random(count: int) -> None:
     """Print how often the bounds are the optimum."""
-    print("| stages, objective | closed | B1 to B5 | with B6 | optimum / B1 to B5 | with B6 |")
-    print("|---|---:|---:|---:|---:|---:|")
+    named = ("B1 to B5", "with B6", "with B7")
+    ratios = [f"optimum / {name}" for name in named]
+    print("| " + " | ".join(("stages, objective", "closed", *named, *ratios)) + " |")
+    print("|---" + 7 * "|---:" + "|")
     for kind in KINDS:
         for objective in ("makespan", "period"):
             rng, rows = np.random.default_rng(0), []
@@ -85,10 +98,12 @@ def random(count: int) -> None:
                 optimum = Fraction(value) * instance.ticks_per_s
                 before = max(ticks for ticks, _ in all_bounds(shop))
                 after = max(before, *(ticks for ticks, _ in machine_bounds(shop)))
-                assert after <= optimum, instance
-                rows.append((optimum / before, optimum / after))
-            tight = [sum(row[n] == 1 for row in rows) for n in range(2)]
-            means = [f"{float(sum(row[n] for row in rows) / len(rows)):.4f}" for n in range(2)]
+                refuted = contradictions(shop, after + 1, shop.horizon, Clock())
+                most = max([after, *(ticks for ticks, _ in refuted)])
+                assert most <= optimum, instance
+                rows.append((optimum / before, optimum / after, optimum / most))
+            tight = [sum(row[n] == 1 for row in rows) for n in range(3)]
+            means = [f"{float(sum(row[n] for row in rows) / len(rows)):.4f}" for n in range(3)]
             cells = [f"{kind}, {objective}", len(rows), *tight, *means]
             print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
@@ -107,10 +122,41 @@ def passes(count: int) -> None:
         print(f"| {number} | {total} |", flush=True)
 
 
+def rounds(count: int) -> None:
+    """Print the sum of (B7) of four devices with two chunks, after some rounds."""
+    print("| rounds | sum of B7 |")
+    print("|---:|---:|")
+    for number in (5, 10, 20, 50, 100, 200):
+        contradiction.ROUNDS, total = number, 0
+        for placement, objective, memory in itertools.product(PLACEMENTS, AIMS, (8, 9, 14)):
+            shop = shop_of(two_chunks(placement, objective, memory))
+            known = max(ticks for ticks, _ in all_bounds(shop))
+            refuted = contradictions(shop, known + 1, 7100, Clock())
+            total += max([known, *(ticks for ticks, _ in refuted)])
+        print(f"| {number} | {total} |", flush=True)
+
+
+def two_chunks(placement: Placement, objective: Aim, memory: int) -> PipelineSchedulesInstance:
+    """Return an instance of `pipeline_schedules_chunks.toml`."""
+    return equal(
+        np.random.default_rng(0),
+        devices=4,
+        microbatches=8,
+        chunks=2,
+        placement=placement,
+        forward_us=149,
+        input_grad_us=147,
+        weight_grad_us=100,
+        transfer_us=5,
+        in_flight=memory,
+        objective=objective,
+    )
+
+
 def times(count: int) -> None:
     """Print processor time of one begin."""
-    print("| devices, microbatches, chunks | operations | s |")
-    print("|---|---:|---:|")
+    print("| devices, microbatches, chunks | operations | B6, s | B7, s |")
+    print("|---|---:|---:|---:|")
     for devices, microbatches, chunks in SIZES:
         instance = equal(
             np.random.default_rng(0),
@@ -120,15 +166,19 @@ def times(count: int) -> None:
             objective="period",
         )
         shop, start = shop_of(instance), time.process_time()
-        known = heads_tails.HeadsTails(shop, 0)
+        machines = heads_tails.HeadsTails(shop, 0)
         for device in range(devices):
-            known.bound(device)
+            machines.bound(device)
         took = time.process_time() - start
-        operations = 3 * devices * microbatches * chunks
-        print(f"| {devices}, {microbatches}, {chunks} | {operations} | {took:.2f} |", flush=True)
+        start = time.process_time()
+        known = max(ticks for ticks, _ in all_bounds(shop))
+        contradiction.is_refuted(shop, known + known // 100, 0)
+        row = [f"{devices}, {microbatches}, {chunks}", str(3 * devices * microbatches * chunks)]
+        row += [f"{took:.2f}", f"{time.process_time() - start:.2f}"]
+        print("| " + " | ".join(row) + " |", flush=True)
 
 
-TABLES = {"random": random, "passes": passes, "time": times}
+TABLES = {"random": random, "passes": passes, "rounds": rounds, "time": times}
 
 
 def main() -> None:

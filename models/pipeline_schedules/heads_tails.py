@@ -137,7 +137,7 @@ class HeadsTails:
         self, op: Operation, waits: Iterable[tuple[Operation, int]], jobs: list[Job]
     ) -> None:
         ends = [self.head[q] + self._length(q) + lag for q, lag in waits]
-        self.head[op] = max(self.head[op], *ends, _served(jobs))
+        self.head[op] = max(self.head[op], *ends, served(jobs))
 
     def _raise_tails(self, route: range) -> None:
         """Raise the tails of a route: W and I from the first stage on, F back from the last."""
@@ -166,7 +166,7 @@ class HeadsTails:
         self, op: Operation, leads: Iterable[tuple[Operation, int]], jobs: list[Job]
     ) -> None:
         rests = [self.tail[q] + self._length(q) + lag for q, lag in leads]
-        self.tail[op] = max(self.tail[op], *rests, _served(jobs))
+        self.tail[op] = max(self.tail[op], *rests, served(jobs))
 
     def _before_forward(self, s: int, j: int) -> list[Job]:
         """Return heads and lengths of what a device executes before a forward."""
@@ -175,7 +175,7 @@ class HeadsTails:
         jobs = self._heads(Operation(q, "F", k) for q in earlier for k in range(j + (q < s)))
         backs = self._heads(Operation(q, "I", k) for q in earlier for k in range(j + 1))
         least = min(shop.i[q] + (shop.w[q] if shop.g[q] == shop.a[q] else 0) for q in earlier)
-        return jobs + _first(backs, self._too_many(earlier, j + 1), least)
+        return jobs + first_jobs(backs, self._too_many(earlier, j + 1), least)
 
     def _before_input_grad(self, s: int, j: int) -> list[Job]:
         """Return heads and lengths of what a device executes before an I."""
@@ -185,10 +185,10 @@ class HeadsTails:
         jobs += self._heads(named)
         freed = self._too_many(mates, j + 1)
         backs = self._heads(Operation(q, "I", k) for q in mates for k in range(j + 1))
-        jobs += _first(backs, freed - len(named), min(shop.i[q] for q in mates))
+        jobs += first_jobs(backs, freed - len(named), min(shop.i[q] for q in mates))
         if all(shop.g[q] == shop.a[q] for q in mates):
             weights = self._heads(Operation(q, "W", k) for q in mates for k in range(j + 1))
-            jobs += _first(weights, freed, min(shop.w[q] for q in mates))
+            jobs += first_jobs(weights, freed, min(shop.w[q] for q in mates))
         return jobs
 
     def _after_input_grad(self, s: int, j: int) -> list[Job]:
@@ -201,7 +201,7 @@ class HeadsTails:
         jobs += self._tails(Operation(q, "W", k) for q in earlier for k in range(j, count))
         forwards = self._tails(Operation(q, "F", k) for q in earlier for k in range(j, count))
         coming = self._too_many(earlier, count - j)
-        return jobs + _first(forwards, coming, min(shop.f[q] for q in earlier))
+        return jobs + first_jobs(forwards, coming, min(shop.f[q] for q in earlier))
 
     def _after_forward(self, s: int, j: int) -> list[Job]:
         """Return tails and lengths of what a device executes after a forward."""
@@ -232,12 +232,12 @@ class HeadsTails:
         return [(self.tail[op], self._length(op)) for op in ops]
 
 
-def _first(jobs: list[Job], count: int, length: int) -> list[Job]:
+def first_jobs(jobs: list[Job], count: int, length: int) -> list[Job]:
     """Return so many jobs of one length, with the smallest heads or tails of others."""
     return [(at, length) for at, _ in sorted(jobs)[: max(0, count)]]
 
 
-def _served(jobs: Iterable[Job]) -> int:
+def served(jobs: Iterable[Job]) -> int:
     """Return when a machine is done that serves what is there first."""
     end = NEVER
     for at, length in sorted(jobs):

@@ -1,7 +1,8 @@
 """Certificates of lower bounds on makespan and period: the name of a formula, and where.
 
-The formulas and their proofs are in `bounding` and `heads_tails`; the check computes the one that
-is named, in whole ticks, and believes no number of the certificate.
+The formulas and their proofs are in `bounding`, `heads_tails` and `contradiction`; the check
+computes the one that is named, in whole ticks, and believes no number of the certificate. The ticks
+of a contradiction are a claim that it proves again.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.system.data import Certificate, Data, NonNegativeInt
+from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
 
 from ..bounding import chain_bound, load_bound, rounds_bound, warm_up_bound, windows_bound
+from ..contradiction import is_refuted
 from ..heads_tails import machine_bound
 from ..instance import PipelineSchedulesInstance
 from ..shop import Shop, shop_of
@@ -51,7 +53,15 @@ class Machine(Data):
     begin: NonNegativeInt
 
 
-Proof = OfDevice | Chain | Rounds | Machine
+class Contradiction(Data):
+    """(B7): a length of less than `ticks` is refuted; a period counts from and to `begin`."""
+
+    kind: Literal["contradiction"] = "contradiction"
+    ticks: PositiveInt
+    begin: NonNegativeInt
+
+
+Proof = OfDevice | Chain | Rounds | Machine | Contradiction
 
 _OF_DEVICE = {"load": load_bound, "warm_up": warm_up_bound, "windows": windows_bound}
 
@@ -89,6 +99,9 @@ def ticks_of(shop: Shop, proof: Proof) -> int | None:
         _check(proof.device, len(shop.on_device), "device")
         _check(proof.begin, len(shop.on_device), "begin")
         return machine_bound(shop, proof.device, proof.begin)
+    if isinstance(proof, Contradiction):
+        _check(proof.begin, len(shop.on_device), "begin")
+        return proof.ticks if is_refuted(shop, proof.ticks, proof.begin) else None
     _check(proof.stage, len(shop.device), "stage")
     if isinstance(proof, Rounds):
         return rounds_bound(shop, proof.stage, proof.rounds)

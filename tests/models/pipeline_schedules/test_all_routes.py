@@ -8,9 +8,11 @@ import pytest
 
 from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
     all_bounds,
+    contradictions,
     machine_bounds,
 )
 from gadgetopt.models.pipeline_schedules.shop import shop_of
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, Status
 
 from .brute_force import optimum
@@ -46,7 +48,8 @@ def test_all_exact_routes_agree_with_brute_force(seed):
         assert result.objective == pytest.approx(best) if best else result.objective is None
     if best is not None:
         shop = shop_of(instance)
-        for ticks, proof in (*all_bounds(shop), *machine_bounds(shop)):
+        refuted = contradictions(shop, 1, shop.horizon, Clock())
+        for ticks, proof in (*all_bounds(shop), *machine_bounds(shop), *refuted):
             assert ticks <= best * instance.ticks_per_s, proof
 
 

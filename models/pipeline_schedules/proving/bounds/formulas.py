@@ -1,20 +1,23 @@
 """The best lower bound by formulas: load, chains, warm-up, cool-down and rounds through memory.
 
-Then that of single devices with heads and tails, which takes longer, if the instance is not large.
+Then that of single devices with heads and tails, and by contradiction, which take longer, if the
+instance is not large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
-from gadgetopt.system.result import MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...heads_tails import HeadsTails
 from ...instance import PipelineSchedulesInstance
 from ...shop import Shop, shop_of
 from ..certificate import (
     Chain,
+    Contradiction,
     Machine,
     OfDevice,
     PipelineSchedulesCertificate,
@@ -29,16 +32,19 @@ MOST_WORK = 10**7
 
 
 @method(kind="relaxation", reference="this project", formulation="formulas")
-def formulas(instance: PipelineSchedulesInstance) -> MethodOutcome:
-    """The largest of (B1) to (B6), each checked by its formula alone.
+def formulas(instance: PipelineSchedulesInstance, limits: Limits) -> MethodOutcome:
+    """The largest of (B1) to (B7), each checked by its formula alone.
 
     Raises
     ------
     ModelRefused
         If devices may do more than F, I and W.
     """
-    shop = shop_of(instance)
-    return MethodOutcome(certificate=_largest([*all_bounds(shop), *machine_bounds(shop)])[1])
+    shop, clock = shop_of(instance), Clock(limits)
+    ticks, certificate = _largest([*all_bounds(shop), *machine_bounds(shop)])
+    for _, proof in contradictions(shop, ticks + 1, shop.horizon, clock):
+        certificate = PipelineSchedulesCertificate(proof=proof)
+    return MethodOutcome(certificate=certificate, limit_hit=clock.limit_hit)
 
 
 def best_certificate(shop: Shop) -> tuple[int, PipelineSchedulesCertificate]:
@@ -64,6 +70,26 @@ def machine_bounds(shop: Shop) -> Iterator[tuple[int, Proof]]:
             ticks = known.bound(device)
             if ticks is not None:
                 yield ticks, Machine(device=device, begin=begin)
+
+
+def contradictions(shop: Shop, least: int, most: int, clock: Clock) -> Iterator[tuple[int, Proof]]:
+    """Yield (B7) of more and more ticks, `least` to `most`, until no more is refuted in time.
+
+    First the ticks of a schedule, `most`, which ends the search if nothing is shorter; then the
+    halves between what is refuted and what is not.
+    """
+    begins = list(range(len(shop.on_device)) if shop.period else range(1))
+    tried = most
+    while least <= most and not clock.expired:
+        proofs = (Contradiction(ticks=tried, begin=begin) for begin in begins)
+        proof = next((proof for proof in proofs if ticks_of(shop, proof) is not None), None)
+        if proof is None:
+            most = tried - 1
+        else:
+            least = tried + 1
+            yield tried, proof
+            begins.sort(key=proof.begin.__ne__)  # what refuted one may refute the next
+        tried = (least + most + 1) // 2
 
 
 def all_bounds(shop: Shop) -> Iterator[tuple[int, Proof]]:

@@ -34,7 +34,7 @@ from ...heuristics.annealing import improve
 from ...heuristics.rules import offer, try_rules
 from ...instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ...shop import Shop, next_below, shop_of, without_options
-from ..bounds.formulas import best_certificate, machine_bounds
+from ..bounds.formulas import best_certificate, contradictions, machine_bounds
 from ..certificate import PipelineSchedulesCertificate
 
 #: Published schedules that are tried first.
@@ -45,6 +45,9 @@ PUBLISHED: tuple[Callable[..., MethodOutcome], ...] = (
 
 #: Those that take a while where there are many operations.
 AUTOMATIC = (zb_auto, zbv_greedy)
+#: Part of the time for bounds by contradiction.
+#: Tuned: `benchmarks/pipeline_schedules_bounds.py`.
+CONTRADICTION_PART = 0.3
 #: Part of the time for annealing. Tuned: `benchmarks/pipeline_schedules_search.toml`.
 ANNEALING_PART = 0.3
 #: Part of the time that is left for the relaxation to two devices; one value was tried.
@@ -61,10 +64,10 @@ def close_gap(
     1. The best bound by formulas, with its certificate.
     2. Published schedules that fit, list schedules by many rules, and annealing from the best of
        them, until one meets the bound. Before annealing, which takes longer, single devices with
-       heads and tails may raise the bound.
-    3. Questions to CP-SAT, from the best schedule on: what is the shortest if only the first and
-       the last device are limited? Is there one at the bound? Which is the shortest below what is
-       known? A "no" raises the bound, and is a solver's word.
+       heads and tails may raise the bound, and then contradictions.
+    3. Questions to CP-SAT, from the best schedule on: is there one at the bound? What is the
+       shortest if only the first and the last device are limited? Which is the shortest below what
+       is known? A "no" raises the bound, and is a solver's word.
 
     Where devices may do more than F, I and W, no formula says anything: published and list
     schedules, then the constraint program of tasks.
@@ -77,7 +80,9 @@ def close_gap(
         try_published(instance, search)
         try_rules(instance, search.shop, search)
         search.bound_by_machines()
+        search.bound_by_contradiction()
         search.anneal(rng)
+        search.ask_at_the_bound()
         search.bound_by_a_pair()
         search.ask_for_less()
     return search.outcome(search.best, **search.notes)
@@ -147,11 +152,29 @@ class GapSearch(Search[PipelineSchedulesSolution]):
             if self.prove(ticks * self.tick, PipelineSchedulesCertificate(proof=proof)):
                 self.notes["formula"] = proof.kind
 
+    def bound_by_contradiction(self) -> None:
+        """Step 2, the best bound by formulas, between what is known and the best schedule."""
+        if self.over:
+            return
+        least = math.floor(Fraction(self.bound) / self.tick) + 1
+        most = math.floor(Fraction(self.value) / self.tick) if self.best else self.shop.horizon
+        clock = Clock(self.clock.limits(CONTRADICTION_PART))
+        for ticks, proof in contradictions(self.shop, least, most, clock):
+            if self.prove(ticks * self.tick, PipelineSchedulesCertificate(proof=proof)):
+                self.notes["formula"] = proof.kind
+
     def anneal(self, rng: np.random.Generator) -> None:
         """Step 2, local search."""
         with self.clock.phase("anneal"):
             clock = Clock(self.clock.limits(ANNEALING_PART))
             improve(self.instance, self.shop, self, clock, rng)
+
+    def ask_at_the_bound(self) -> None:
+        """Step 3: ask for any schedule, if there is none, then for one at the bound."""
+        if self.best is None and not self.over:
+            self._ask(Fraction(self.shop.horizon))
+        if not self.over:
+            self._ask(Fraction(self.bound) / self.tick, 0.2)
 
     def bound_by_a_pair(self) -> None:
         """Step 3, a relaxation: all devices but the first and the last do any number at a time.
@@ -166,11 +189,7 @@ class GapSearch(Search[PipelineSchedulesSolution]):
             self._find_shortest(below, PAIR_PART, pair)
 
     def ask_for_less(self) -> None:
-        """Step 3: ask for one at the bound, then for the shortest, then for less by a fraction."""
-        if self.best is None and not self.over:
-            self._ask(Fraction(self.shop.horizon))
-        if not self.over:
-            self._ask(Fraction(self.bound) / self.tick, 0.2)
+        """Step 3: ask for the shortest, then for less by a fraction."""
         while not self.over:
             below = self._just_below()
             if math.ceil(Fraction(self.bound) / self.tick) <= math.floor(below):

@@ -13,6 +13,7 @@ from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
 )
 from gadgetopt.models.pipeline_schedules.proving.certificate import (
     Chain,
+    Contradiction,
     Machine,
     OfDevice,
     PipelineSchedulesCertificate,
@@ -73,6 +74,7 @@ def test_rounds_through_memory_of_one_microbatch(two_devices):
         Rounds(stage=2, rounds=0),
         Machine(device=2, begin=0),
         Machine(device=0, begin=2),
+        Contradiction(ticks=7, begin=2),
     ],
 )
 def test_what_an_instance_does_not_have_is_named(two_devices, proof):
@@ -99,6 +101,11 @@ def test_no_formula_is_above_the_optimum_whatever_it_names():
         shop = shop_of(instance)
         proofs = [proof for _, proof in (*all_bounds(shop), *machine_bounds(shop))]
         proofs += [Rounds(stage=s, rounds=n) for s in range(count) for n in range(most + 2)]
+        proofs += [
+            Contradiction(ticks=int(result.objective * instance.ticks_per_s) + more, begin=begin)
+            for more in (-2, -1, 0, 1, 2, 100)
+            for begin in range(instance.num_devices)
+        ]
         for proof in proofs:
             bound = check_bound(instance, certificate(proof))
             assert bound is None or bound <= result.objective, proof

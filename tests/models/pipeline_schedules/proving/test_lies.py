@@ -11,6 +11,7 @@ from gadgetopt.models.pipeline_schedules.data.generate.presets import equal
 from gadgetopt.models.pipeline_schedules.evaluate import evaluate
 from gadgetopt.models.pipeline_schedules.proving.bounds.formulas import (
     all_bounds,
+    contradictions,
     machine_bounds,
 )
 from gadgetopt.models.pipeline_schedules.proving.certificate import (
@@ -19,6 +20,7 @@ from gadgetopt.models.pipeline_schedules.proving.certificate import (
 )
 from gadgetopt.models.pipeline_schedules.proving.exact.close_gap import PUBLISHED
 from gadgetopt.models.pipeline_schedules.shop import shop_of
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Status
 
 from ..conftest import solved
@@ -27,7 +29,7 @@ from ..random_cases import random_instance
 #: Changes of each certificate; GADGETOPT_MUTATIONS=300 makes more.
 COUNT = int(os.environ.get("GADGETOPT_MUTATIONS", "10"))
 VALUES = (0, 1, 2, 3, 4, 7, 31, 10**6, 10**18, 10**40, -1, True, None, "1", 1.5, [], {})
-KINDS = ("load", "warm_up", "windows", "chain", "rounds", "machine", "optimum", 3, None)
+KINDS = ("load", "warm_up", "windows", "chain", "rounds", "machine", "contradiction", "optimum", 3)
 
 #: Where each kind of formula is the best, or memory is tight.
 INSTANCES = {
@@ -44,7 +46,7 @@ def changed_at_random(document, rng):
     proof = dict(document)
     for _ in range(int(rng.integers(1, 4))):
         name = str(
-            rng.choice([*proof, "device", "stage", "to_stage", "rounds", "begin", "kind", "bound"])
+            rng.choice([*proof, "device", "stage", "to_stage", "rounds", "begin", "ticks", "kind"])
         )
         if rng.random() < 0.1:
             proof.pop(name, None)
@@ -61,7 +63,8 @@ def test_no_changed_certificate_proves_more_than_the_optimum(name):
     assert result.status is Status.OPTIMAL
     judged = 0
     shop = shop_of(instance)
-    for _, proof in (*all_bounds(shop), *machine_bounds(shop)):
+    refuted = contradictions(shop, 1, shop.horizon, Clock())
+    for _, proof in (*all_bounds(shop), *machine_bounds(shop), *refuted):
         for _ in range(COUNT):
             document = {"proof": changed_at_random(proof.model_dump(), rng)}
             try:
@@ -82,7 +85,8 @@ def test_bounds_are_below_and_published_schedules_above_the_optimum():
         if result.status is not Status.OPTIMAL:  # infeasible, or time is up
             continue
         shop = shop_of(instance)
-        for ticks, proof in (*all_bounds(shop), *machine_bounds(shop)):
+        refuted = contradictions(shop, 1, shop.horizon, Clock())
+        for ticks, proof in (*all_bounds(shop), *machine_bounds(shop), *refuted):
             assert ticks <= result.objective * instance.ticks_per_s, proof
         for schedule in PUBLISHED:
             try:
