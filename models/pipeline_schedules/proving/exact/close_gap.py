@@ -82,6 +82,7 @@ def close_gap(
         search.bound_by_machines()
         search.bound_by_contradiction()
         search.anneal(rng)
+        search.bound_by_contradiction()
         search.ask_at_the_bound()
         search.bound_by_a_pair()
         search.ask_for_less()
@@ -132,6 +133,7 @@ class GapSearch(Search[PipelineSchedulesSolution]):
         self.instance, self.seed = instance, seed
         self.shop: Shop = shop_of(instance)
         self.notes: dict[str, str | int] = {}
+        self.contradicted = False
 
     @property
     def tick(self) -> Fraction:
@@ -153,8 +155,11 @@ class GapSearch(Search[PipelineSchedulesSolution]):
                 self.notes["formula"] = proof.kind
 
     def bound_by_contradiction(self) -> None:
-        """Step 2, the best bound by formulas, between what is known and the best schedule."""
-        if self.over:
+        """Step 2, the best bound by formulas, between what is known and the best schedule.
+
+        If time was up before it was exact, annealing may have brought the schedule nearer.
+        """
+        if self.over or self.contradicted:
             return
         least = math.floor(Fraction(self.bound) / self.tick) + 1
         most = math.floor(Fraction(self.value) / self.tick) if self.best else self.shop.horizon
@@ -162,6 +167,7 @@ class GapSearch(Search[PipelineSchedulesSolution]):
         for ticks, proof in contradictions(self.shop, least, most, clock):
             if self.prove(ticks * self.tick, PipelineSchedulesCertificate(proof=proof)):
                 self.notes["formula"] = proof.kind
+        self.contradicted = not clock.expired
 
     def anneal(self, rng: np.random.Generator) -> None:
         """Step 2, local search."""
