@@ -49,6 +49,9 @@ BEYOND = Fraction(1, 10**6)
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
 #: Tuned: `benchmarks/constants.py`.
 PLAIN, CUTS = 0.15, 0.3
+#: A time so short that the tree without cuts is not left for others before its part is over, and
+#: that part. Setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
+NO_TURNS_S, PLAIN_FIRST = 0.4, 0.6
 #: Part of the root's gap that cuts close where the tree without them has to wait.
 #: Tuned: `benchmarks/constants.py`.
 HELPFUL = 0.5
@@ -176,6 +179,9 @@ class TreeProof:
     is_claimed : bool
         Whether a `BetterPoint` is to be raised, by whatever grows the tree, where the search meets
         a feasible point that refutes the target.
+    by_turns : bool, optional
+        Whether the trees without and with cuts grow by turns; else the one with cuts grows last.
+        Those that have little time do not, if it is not given.
 
     Raises
     ------
@@ -190,6 +196,7 @@ class TreeProof:
         target: Fraction | None,
         left_s: Callable[[], float],
         is_claimed: bool = False,
+        by_turns: bool | None = None,
     ) -> None:
         #: How many points may still be made exact, to see whether one refutes the target.
         self._offers = OFFERS if is_claimed else 0
@@ -209,8 +216,10 @@ class TreeProof:
         self._cuts_s, self._after_cuts_s = 0.0, 0.0
         #: Whether Ctrl-C has ended the search; what was found is kept.
         self.interrupted = False
+        self._by_turns = self.whole_s >= NO_TURNS_S if by_turns is None else by_turns
+        part = PLAIN * max(self.whole_s, SHORT_S) if self._by_turns else PLAIN_FIRST * self.whole_s
         #: Seconds of work that the tree without cuts has left of its part.
-        self.plain_s = PLAIN * max(self.whole_s, SHORT_S)
+        self.plain_s = part
 
     def grow_plain(self, most_s: float = math.inf) -> bool:
         """Grow a tree without cuts for at most its part of the work; return True if it is whole.
@@ -258,6 +267,8 @@ class TreeProof:
 
     def grow_cut(self, most_s: float) -> bool:
         """Grow a tree with cuts, if they help, for so much work; return True if it is whole."""
+        if not self._by_turns and math.isfinite(most_s):
+            return False
         goes_on = self._until(self.work.seconds + most_s)
         try:
             self._make_cuts(CUTS_OF_STEP * most_s)

@@ -9,6 +9,7 @@ from typing import Any
 from gadgetopt.numbers.text import show
 from gadgetopt.records.record import Record
 from gadgetopt.records.shelf import Entry
+from gadgetopt.reporting import cells
 from gadgetopt.runs.rows import decode_number
 from gadgetopt.system.registry import problem
 
@@ -43,7 +44,9 @@ def _gap(record: Record) -> str:
         return "infeasible"
     if record.status == "closed":
         return "closed"
-    return "no bound" if record.gap is None else f"{100 * record.gap:.2g} %"
+    if record.gap is None:
+        return "no bound" if record.best_bound is None else "no solution"
+    return cells.gap(record.gap)
 
 
 def _finders(record: Record) -> str:
@@ -95,7 +98,7 @@ def page(entries: Sequence[Entry]) -> str:
     for name, records in groups.items():
         still = [r for r in records if r.status == "open"]
         gaps = [r.gap for r in still if r.gap is not None]
-        widest = f"{100 * max(gaps):.2g} %" if gaps else ""
+        widest = cells.gap(max(gaps)) if gaps else ""
         done = len(records) - len(still)
         lines.append(f"| {name} | {len(records)} | {done} | {len(still)} | {widest} |")
     for name, records in groups.items():

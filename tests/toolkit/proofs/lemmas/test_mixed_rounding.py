@@ -173,6 +173,15 @@ def test_a_proof_says_what_cuts_closed():
     assert proof.text().closed >= 1.0
 
 
+def test_where_time_is_short_the_tree_without_cuts_has_its_part_first():
+    proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 0.1)
+    assert not proof.grow_cut(0.05)
+    assert proof.text().closed is None
+    proof = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 0.1, by_turns=True)
+    proof.grow_cut(0.05)
+    assert proof.text().closed is not None
+
+
 def test_a_tree_that_is_content_with_less_proves_that_and_says_how_much_is_done():
     tree = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)._plain
     asked = iter([True, False])

@@ -101,7 +101,7 @@ def _tree(
         def step_s(end: float = end) -> float:
             return left_s() - end
 
-        tree = TreeProof(form, model, least, step_s)
+        tree = TreeProof(form, model, least, step_s, by_turns=True)
         if not tree.grow_plain():
             tree.grow()
         text = tree.text()
