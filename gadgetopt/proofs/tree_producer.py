@@ -49,8 +49,8 @@ BEYOND = Fraction(1, 10**6)
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
 #: Tuned: `benchmarks/constants.py`.
 PLAIN, CUTS = 0.15, 0.3
-#: A time so short that the tree without cuts is not left for others before its part is over, and
-#: that part. Setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
+#: Seconds below which the tree without cuts is not left before its part is over, and that part:
+#: setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
 NO_TURNS_S, PLAIN_FIRST = 0.4, 0.6
 #: Part of the root's gap that cuts close where the tree without them has to wait.
 #: Tuned: `benchmarks/constants.py`.
