@@ -1,6 +1,7 @@
 """Laws that every system of the library obeys, on its own small instances."""
 
 from dataclasses import fields, is_dataclass
+from functools import cache
 
 import pytest
 
@@ -21,12 +22,18 @@ LIMITS = Limits(time_s=40)
 NOT_ENUMERATED = {"e4b_five_jobs"}
 
 
+@cache
+def instances(folder):
+    """Return the instances of a folder of the library."""
+    return [read_instance(path) for path in find_instances([library() / folder])]
+
+
 def tiny_instances(problem):
-    return [read_instance(path) for path in find_instances([library() / problem.name / "tiny"])]
+    return instances(f"{problem.name}/tiny")
 
 
 def small_instances(problem):
-    quick = [read_instance(path) for path in find_instances([library() / "quickstart"])]
+    quick = instances("quickstart")
     return [*tiny_instances(problem), *(d for d in quick if d.problem.name == problem.name)]
 
 

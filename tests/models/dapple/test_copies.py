@@ -6,6 +6,7 @@ GADGETOPT_COPIES=200 in the environment tries more random instances (default 8).
 import itertools
 import os
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -130,8 +131,10 @@ def time_of(instance, layers, sets, orders):
     return evaluation.objective if evaluation.feasible else None
 
 
-def optimum(instance) -> Fraction | None:
-    """Return the least iteration time of any number of copies."""
+@cache
+def optimum(seed: int) -> Fraction | None:
+    """Return the least iteration time of any number of copies of a random instance."""
+    instance = drawn(seed)
     one = instance.model_copy(update={"max_copies": 1})
     if instance.num_microbatches > 2:  # too many orders for enumeration
         alone = cp_joint(one, LIMITS).claimed_objective
@@ -148,7 +151,7 @@ def exact(instance):
 @pytest.mark.parametrize("seed", range(TRIES))
 def test_enumeration_and_two_exact_routes_agree(seed):
     instance = drawn(seed)
-    best = optimum(instance)
+    best = optimum(seed)
     by_outlines, together = exact(instance), cp_copies(instance, LIMITS)
     if best is None:
         assert by_outlines.proved is together.proved is Status.INFEASIBLE
@@ -222,15 +225,12 @@ def test_the_evaluator_agrees_with_the_shops_of_the_toolkit(seed):
 @given(seed=st.integers(0, 11), claim=st.fractions(0, 400))
 def test_no_claim_proves_more_than_the_optimum(seed, claim):
     instance = drawn(seed)
-    best = OPTIMA.setdefault(seed, optimum(instance))
+    best = optimum(seed)
     zero = OrderProof(fwd_s=(0,), bwd_s=(0,), allreduce_s=(0,), in_flight=(4,))
     forged = (CopiesProof(copies=2, orders=(zero,)),)
     proved = check_bound(instance, DappleCertificate(makespan_s=claim, of_copies=forged))
     assert 0 <= proved <= claim
     assert best is None or proved <= best
-
-
-OPTIMA: dict[int, Fraction | None] = {}
 
 
 def test_the_evaluator_rejects_copies_that_do_not_fit():

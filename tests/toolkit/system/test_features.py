@@ -4,6 +4,7 @@ import json
 import logging
 import math
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from toy import KNAPSACK, TOY
@@ -22,23 +23,29 @@ from gadgetopt.system.registry import problems
 EVERY = find_instances([library()])
 
 
+@cache
+def described_file(path):
+    """Return the features and the size of an instance."""
+    document = read_instance(path)
+    return features_of(document.problem, document.data), document.problem.size(document.data)
+
+
 @pytest.mark.parametrize("path", EVERY, ids=lambda p: p.stem)
 def test_features_of_every_instance_of_the_library_are_finite_and_the_same_every_time(path):
-    document = read_instance(path)
-    found = features_of(document.problem, document.data)
+    found, _ = described_file(path)
     assert found
     assert all(math.isfinite(value) for value in found.values())
-    again = read_instance(path).data
-    assert json.dumps(features_of(document.problem, again)) == json.dumps(found)
+    again = read_instance(path)
+    assert json.dumps(features_of(again.problem, again.data)) == json.dumps(found)
 
 
 @pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
 def test_all_instances_of_a_system_have_the_same_columns_and_none_is_called_as_one_of_size(problem):
     columns = set()
     for path in find_instances([library() / problem.name]):
-        data = read_instance(path).data
-        found = tuple(features_of(problem, data))
-        assert not set(found) & set(problem.size(data))
+        features, size = described_file(path)
+        found = tuple(features)
+        assert not set(found) & set(size)
         assert not problem.fixed_part or problem.fixed_part in found
         columns.add(found)
     assert len(columns) == 1
