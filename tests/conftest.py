@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -13,6 +15,17 @@ ROOT = Path(__file__).parent.parent
 # Solves vary in time; the same examples every run.
 settings.register_profile("repository", deadline=None, derandomize=True, database=None)
 settings.load_profile("repository")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among the tests and what they import: millions of objects that stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -54,12 +67,18 @@ def cli(capfd, monkeypatch):
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """Let commands do here what they do in a watched process, which takes half a second to start.
+    """Let commands do here what they do in watched processes, which take a second each to start.
 
-    For tests of what a command says; that it ends whatever happens is tested with the process.
+    For tests of what a command says or keeps; that it ends whatever happens is tested with the
+    processes. Solves that print a log, and those of a scheduler, still have theirs.
     """
+    from gadgetopt.runs import comparison
     from gadgetopt.runs.engine import once, solver_process
+    from gadgetopt.runs.engine.finish import run_here
     from gadgetopt.runs.engine.work import Call
+    from gadgetopt.system.files import parse
+
+    started, watched, executed = once.Once._started, once.Once._watched, comparison._executed
 
     def call_here(function, arguments, limits):
         call = Call(function, arguments, limits, ())
@@ -68,4 +87,16 @@ def in_this_process(monkeypatch):
             raise answer.error
         return answer
 
+    def not_started(self):
+        return started(self) if self.options else SimpleNamespace(stop=bool, silent=bool)
+
+    def solved_here(self, work, text):
+        return watched(self, work, text) if self.options else run_here(work, parse(text, "text"))
+
+    def compared_here(batch, scheduler, workers, watch):
+        return executed(batch, scheduler, workers if scheduler else 0, watch)
+
     monkeypatch.setattr(once, "call_apart", call_here)
+    monkeypatch.setattr(once.Once, "_started", not_started)
+    monkeypatch.setattr(once.Once, "_watched", solved_here)
+    monkeypatch.setattr(comparison, "_executed", compared_here)

@@ -15,6 +15,8 @@ from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.reading.draft import NamedModel
 from gadgetopt.system.files import document_text, find_instances, parse, read, read_solution
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 MPS = """NAME tiny
 ROWS
  N cost

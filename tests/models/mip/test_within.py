@@ -12,6 +12,8 @@ from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 #: 2 a + 3 k with a + k >= 4.5, but a <= 4.4999995 and k = 0: HiGHS takes that for feasible.
 SHORT = """Minimize
  cost: 2 a + 3 k

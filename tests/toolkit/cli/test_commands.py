@@ -15,6 +15,8 @@ import pytest
 from gadgetopt.cli.printing import say
 from gadgetopt.runs.comparison import ROW_KEYS
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 def run(*arguments, cwd):
     command = [sys.executable, "-m", "gadgetopt", *map(str, arguments)]

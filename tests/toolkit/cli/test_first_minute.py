@@ -177,7 +177,7 @@ def test_a_named_method_that_does_not_support_an_instance_is_no_error(cli, root,
     )
 
 
-def test_solving_by_a_method_that_does_not_apply_fails_with_the_reason(cli, root):
+def test_solving_by_a_method_that_does_not_apply_fails_with_the_reason(cli, root, in_this_process):
     file = root / "instances/quickstart/sjf_bco.json"
     code, out, _ = cli("solve", file, "--method", "schedule_selection@highs")
     assert code == 1

@@ -17,6 +17,8 @@ from gadgetopt.system.files import read
 from gadgetopt.system.registry import problem_names, problems
 from gadgetopt.trust.run import solve as run_method
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 def gadgetopt(arguments, **more):
     command = [sys.executable, "-m", "gadgetopt", *map(str, arguments)]

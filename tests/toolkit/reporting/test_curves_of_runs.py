@@ -21,6 +21,8 @@ from gadgetopt.system.result import Status
 
 from .entries_of import result, table
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 @given(st.lists(st.integers(-9, 9), min_size=1), st.sampled_from([0.25, 0.5, 0.75]))
 def test_quantiles_are_those_of_numpy(values, share):

@@ -11,6 +11,8 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.images import IMAGES, check_figure_file, write_figure, write_figures
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 LABEL = "a label of an axis that is far longer than the margin of the figure"
 
 

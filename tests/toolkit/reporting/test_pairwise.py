@@ -10,6 +10,8 @@ from gadgetopt.reporting.pairwise import pairwise_tests
 
 from .entries_of import result, table
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 def rows(entries, measure="objective", **only):
     return pairwise_tests(entries, measure, **only).to_dict("records")

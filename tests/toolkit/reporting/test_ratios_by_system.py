@@ -16,6 +16,8 @@ from gadgetopt.reporting.summary import summarize
 
 from .entries_of import result, table
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 def runs(*, bound=4):
     """Return three instances each of two systems: a heuristic, an exact method and a bound."""

@@ -13,6 +13,8 @@ from gadgetopt.runs.progress import days
 from gadgetopt.runs.store import Store
 from gadgetopt.runs.store_tables import APPLICATION_ID, SCHEMA_VERSION
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 #: The tables of version 3, which did not know what made a run.
 VERSION_3 = """
 CREATE TABLE runs (

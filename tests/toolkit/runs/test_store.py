@@ -25,6 +25,8 @@ from gadgetopt.runs.store_tables import SCHEMA_VERSION
 from gadgetopt.system.files import read
 from gadgetopt.system.result import Limits, Result
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 @given(st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False), st.none()))
 def test_numbers_come_back_exactly(x):

@@ -17,6 +17,8 @@ from gadgetopt.runs.upkeep import delete, facts, fitting, selected
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 LIMITS = Limits(60.0)  # those of the command line
 
 

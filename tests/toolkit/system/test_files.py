@@ -18,6 +18,8 @@ from gadgetopt.system.files import (
 from gadgetopt.system.registry import problem, problem_names, problems
 from gadgetopt.system.schema import file_schema
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 @pytest.fixture
 def instance(tiny):

@@ -15,6 +15,8 @@ from gadgetopt.system.files import read, read_instance
 from gadgetopt.system.generation import Draw, generate
 from gadgetopt.system.output import whole_file, write_text
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 def test_a_failed_write_leaves_what_was_there_and_nothing_beside_it(tmp_path):
     path = tmp_path / "report.html"

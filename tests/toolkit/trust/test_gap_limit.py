@@ -9,6 +9,8 @@ from toy import BEST, DOCUMENT, EMPTY, TOY, method, outcome
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 WIDE = Limits(rel_gap=0.9)
 
 

@@ -12,6 +12,8 @@ from gadgetopt.system.methods import MethodCall, find_method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
 from gadgetopt.trust.judgement import judge
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 @pytest.fixture
 def short(tiny, tmp_path):

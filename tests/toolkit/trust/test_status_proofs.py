@@ -102,7 +102,7 @@ def test_stores_and_sentences_say_who_vouches(hopeless, tmp_path, cli):
     assert line in " ".join(cli("summary", store)[1].split())
 
 
-def test_the_command_line_proves_writes_and_checks_it(hopeless, tmp_path, cli):
+def test_the_command_line_proves_writes_and_checks_it(hopeless, tmp_path, cli, in_this_process):
     proof = tmp_path / "proof.json"
     code, out, err = cli(
         "solve", hopeless, "--method", "time_indexed@highs", "--certify", "30",

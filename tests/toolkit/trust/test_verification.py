@@ -15,6 +15,8 @@ from gadgetopt.trust.ratio import cross_examine
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.verification import verify, verify_bound
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 class Claim(Certificate):
     """Claims an upper bound."""

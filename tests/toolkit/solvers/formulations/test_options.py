@@ -11,6 +11,8 @@ from gadgetopt.runs.rows import run_key
 from gadgetopt.solvers.formulations import backends
 from gadgetopt.system.methods import find_method, knows, methods, select
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 @pytest.fixture(scope="module")
 def document(root):

@@ -7,6 +7,8 @@ from gadgetopt.errors import InputError
 from gadgetopt.solvers.formulations.solution_files import decoded
 from gadgetopt.system.reading.points import read_values
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 RAW = """Model status
 Optimal
 

@@ -15,6 +15,8 @@ from gadgetopt.models.marl.subproblems.learned.policies import SHIPPED
 from gadgetopt.system.result import Limits
 from gadgetopt.system.training import About, read_arrays, write_arrays
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 RNG = np.random.default_rng
 
 

@@ -16,6 +16,8 @@ from gadgetopt.models.oneflow_sbp.proving.kernels import compute
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 RNG = np.random.default_rng(5)
 
 
