@@ -49,13 +49,13 @@ def solved_elsewhere(path, style):
     """
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("time_limit", TIME_S)
     highs.setOptionValue("threads", 1)
     assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
     if highs.getNumNz() > MOST_NONZEROS:
         return None
     for nodes in (NODES, highspy.kHighsIInf):
         highs.setOptionValue("mip_max_nodes", nodes)
+        highs.setOptionValue("time_limit", highs.getRunTime() + TIME_S)
         highs.run()
         if highs.getInfo().primal_solution_status == 2:
             break
