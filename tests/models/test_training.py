@@ -1,10 +1,12 @@
 """Laws of every trainer of the library, on its preset `small`."""
 
 import inspect
+from functools import cache
 
 import numpy as np
 import pytest
 
+from gadgetopt.models.marl.placement.data.learning import examples as learning_examples
 from gadgetopt.runs.training import checkpoint_of, train
 from gadgetopt.system.declaration import resolved
 from gadgetopt.system.methods import methods
@@ -27,6 +29,14 @@ def test_the_methods_of_a_trainer_read_its_policy_from_a_file(problem, trainer):
     for name in trainer.methods:
         assert by_name[name].files
         assert set(by_name[name].files) <= set(by_name[name].parameters)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def examples():
+    """Solve each example once: before the stop, after it and by every trainer it is the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning_examples, "optimum", cache(learning_examples.optimum))
+        yield
 
 
 @pytest.mark.slow
