@@ -110,14 +110,24 @@ def rows_of(page: Path) -> str:
     return "\n\n".join(row(p) for p in checked() if page_of(p) == page)
 
 
+def with_rows(text: str, rows: str) -> str:
+    """Return a page with these rows where its rows are, at its end if they are not as many."""
+    new = rows.split("\n\n")
+    if len(ROW.findall(text)) == len(new):
+        each = iter(new)
+        return ROW.sub(lambda _: next(each), text)
+    return ROW.sub("", text).rstrip("\n") + f"\n\n{rows}\n"
+
+
 def main() -> None:
     """Print the table; with --write, put each row on its page."""
     for problem in checked():
         lines = trusted(problem)
         print(f"{problem.name:30} {sum(lines.values()):6,} lines in {len(lines):2} files")
     for page in sorted({page_of(p) for p in checked()}) if "--write" in sys.argv else ():
-        text = ROW.sub("", page.read_text(encoding="utf-8")).rstrip("\n")
-        page.write_text(f"{text}\n\n{rows_of(page)}\n", encoding="utf-8")
+        page.write_text(
+            with_rows(page.read_text(encoding="utf-8"), rows_of(page)), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -53,14 +53,12 @@ SEARCHES = {"algorithms", "baselines", "bounds", "data", "exact", "formulations"
 #: Parts of checks that still lie elsewhere, by file: they state what an instance says, or bound
 #: what is left of it.
 PARTS = {
-    "a_srpt": {"server_costs", "start_costs"},
+    "a_srpt": {"start_costs"},
     "adversarial_online_policy": {"offline", "prices", "responses"},
-    "adversarial_online_run": {"offline", "price_bound", "prices", "whole"},
+    "adversarial_online_run": {"offline", "prices", "whole"},
     "adversarial_online_sequence": {"automaton", "offline", "prices"},
     "adsp_rates": {"workers"},
     "adsp_training": {"workers"},
-    "forest_packing": {"price_bound"},
-    "gadget": {"max_ring", "slot_problem"},
     "marl_placement": {"cluster", "contents"},
     "marl_queueing": {"architecture", "cluster", "exhaustion", "slot_ways"},
 }  # fmt: skip
@@ -90,7 +88,7 @@ TABLES = {
         "miss_cost",
     },
     "bgl_partition": {"doubled_slack", "kept_by_pairs", "pair", "weights_in_units", "weights_of"},
-    "gadget": {"epochs_of", "only_slot", "tightened"},
+    "gadget": {"epochs_of", "tightened"},
     "knapsack": {"options"},
     "marl_placement": {"closing", "prices_of"},
     "marl_queueing": {"mean_completion_s", "slots_alone"},

@@ -23,6 +23,36 @@ Integers = npt.NDArray[Any]
 MOST_TERMINALS = 10
 
 
+def rooted_tree_costs(
+    num_terminals: int,
+    num_nodes: int,
+    arcs: Sequence[tuple[int, int]],
+    costs: Sequence[int],
+    through: Sequence[int] | None = None,
+) -> list[int | None]:
+    """Return the cost of a cheapest out-tree from each terminal to all others; None if none is.
+
+    Parameters
+    ----------
+    num_terminals, num_nodes : int
+        Nodes 0..num_terminals-1 are terminals.
+    arcs : sequence of (tail, head)
+        Each at most once.
+    costs : sequence of int
+        Non-negative.
+    through : sequence of int, optional
+        Nodes that paths between terminals may run through, once for every path. Without it, any
+        node may be in the tree, once for all.
+    """
+    matrix, missing = cost_matrix(num_nodes, arcs, costs)
+    if through is None:
+        found = steiner_costs(matrix, num_terminals, missing)
+    else:
+        between = closure(matrix, through, missing)[:num_terminals, :num_terminals]
+        found = arborescence_costs(between)
+    return [None if cost >= missing else cost for cost in found]
+
+
 def cost_matrix(
     num_nodes: int, arcs: Sequence[tuple[int, int]], costs: Sequence[int]
 ) -> tuple[Integers, int]:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import plotly.graph_objects as go
 
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.reporting.figures import BLUE, INK, ORANGE, TEMPLATE
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import picture
@@ -31,10 +32,10 @@ from ..subproblems.graph import FORBIDDEN
 from ..subproblems.label_graph import label_graph
 from .plan import unit_text
 
-#: Prices tried, and seconds for all of them.
+#: Prices tried, and seconds for all of them. Tuned: `benchmarks/constants.py`.
 MOST_PRICES, MOST_TIME_S = 30, 10.0
-#: Sums that one elimination may take.
-_MOST_SUMS = 2**27
+#: Sums that one elimination may take, and so entries of its tables: about a gigabyte.
+_MOST_SUMS = 7 * MOST_CELLS
 
 _BY_HAND: dict[str, Callable[..., MethodOutcome]] = {
     "compiler's pass": compiler_greedy,

@@ -6,12 +6,14 @@ large parts more than their share of a server; `server_costs` has the bound and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.columns import ColumnPool
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
@@ -103,10 +105,10 @@ def _best_multiples(
     lp.add_rows([1.0] * n, [1.0] * n, [0] * n, [], [])
     limit = (lagrangian.capacity[:, None] * lagrangian.lengths).ravel()
     lp.add_rows([-INFINITY] * limit.size, limit, [0] * limit.size, [], [])
-    known: set[Column] = set()
+    pool: ColumnPool[Column] = ColumnPool(lp)
     best, best_multiples = value, multiples
-    _add(lp, lagrangian, lagrangian.after_all(), known)
-    _add(lp, lagrangian, lagrangian.columns(multiples)[1], known)
+    _add(pool, lagrangian, lagrangian.after_all())
+    _add(pool, lagrangian, lagrangian.columns(multiples)[1])
     while not clock.expired and lp.solve(clock.limits()) is Status.OPTIMAL:
         duals = np.maximum(0.0, -lp.row_duals[n:]).reshape(shape)
         goal = lp.objective
@@ -114,7 +116,7 @@ def _best_multiples(
             bound, new = lagrangian.columns(trial)
             if bound > best:
                 best, best_multiples = bound, trial
-            if _add(lp, lagrangian, new, known):
+            if _add(pool, lagrangian, new):
                 break
         else:
             break
@@ -133,35 +135,18 @@ class Column:
     parts: tuple[tuple[int, int, int], ...]
 
 
-def _add(
-    lp: PersistentLp, lagrangian: _Lagrangian, columns: list[Column], known: set[Column]
-) -> int:
+def _add(pool: ColumnPool[Column], lagrangian: _Lagrangian, columns: Iterable[Column]) -> int:
     """Add those columns that are not known, and return their number."""
-    new = [column for column in columns if column not in known]
-    known.update(new)
-    if not new:
-        return 0
-    n = len(lagrangian.servers.pool.release)
-    weight = lagrangian.servers.pool.weight / lagrangian.servers.pool.weight_scale
-    cost, begins, rows, values = [], [], [], []
-    entries = 0
-    for column in new:
-        used = lagrangian.usage(column).ravel()
-        at = np.flatnonzero(used)
-        cost.append(float(weight[column.job]) * (column.start + column.duration))
-        begins.append(entries)
-        rows.append(np.concatenate([[column.job], n + at]))
-        values.append(np.concatenate([[1.0], used[at]]))
-        entries += 1 + len(at)
-    lp.add_columns(
-        cost,
-        [0.0] * len(new),
-        [INFINITY] * len(new),
-        begins,
-        np.concatenate(rows),
-        np.concatenate(values),
-    )
-    return len(new)
+    jobs = lagrangian.servers.pool
+    n, weight = len(jobs.release), jobs.weight / jobs.weight_scale
+    for column in columns:
+        if column not in pool:
+            used = lagrangian.usage(column).ravel()
+            at = np.flatnonzero(used)
+            cost = float(weight[column.job]) * (column.start + column.duration)
+            rows, values = np.append(column.job, n + at), np.append(1.0, used[at])
+            pool.add(column, column, cost, rows, values)
+    return pool.enter()
 
 
 def _proof(servers: Servers, times: Floats, tables: list[Floats]) -> PartPrices:

@@ -41,8 +41,6 @@ from ...relaxations import (
     srpt_bound,
     whole_sum,
 )
-from ..server_costs import PartPrices as PartTables
-from ..server_costs import servers_of
 from ..start_costs import MOST_STARTS
 from . import (
     cluster_exhaustion,
@@ -54,7 +52,7 @@ from .price_checks import (
     preemptive_price_bound,
     price_bound,
 )
-from .server_prices import server_price_bound
+from .server_prices import bound_of_parts
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 
@@ -229,15 +227,13 @@ def _exhausted(instance: ASrptInstance, pool: Pool, proof: PoolStates) -> bool:
 
 
 def _proved_by_parts(instance: ASrptInstance, proof: PartPrices) -> Fraction:
-    servers = servers_of(instance)
-    if len(proof.prices) != len(servers.capacities):
+    capacities = sorted(set(instance.gpus_per_server))
+    if len(proof.prices) != len(capacities):
         raise ValueError(
             f"prices: {len(proof.prices)} tables, expected one for each of the "
-            f"{len(servers.capacities)} classes of servers"
+            f"{len(capacities)} classes of servers"
         )
-    for k, (table, c) in enumerate(zip(proof.prices, servers.capacities, strict=True)):
+    for k, (table, c) in enumerate(zip(proof.prices, capacities, strict=True)):
         if len(table) != c:
             raise ValueError(f"prices[{k}]: {len(table)} rows, expected {c}, one a GPU of a server")
-    tables = tuple(np.array(table, dtype=object) for table in proof.prices)
-    times = np.array(proof.times, dtype=np.int64)
-    return server_price_bound(servers, PartTables(times, tables, proof.denominator))
+    return bound_of_parts(instance, proof.times, proof.prices, proof.denominator)

@@ -2,7 +2,7 @@ r"""Certificates of upper bounds on the rate, and their check in exact arithmeti
 
 Every check is a sum, a cut, a minimum arborescence or a cheapest shallow tree in rational numbers;
 no linear program is solved. Node numbers are the instance's. The checks, with their proofs, are in
-`cuts.py` and `subproblems/price_bound.py`, those of restricted trees in `restricted_trees.py`.
+`cuts.py` and `prices.py`, those of restricted trees in `restricted_trees.py`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ...instance import (
     Partition,
     ShallowPrices,
 )
-from ...subproblems.price_bound import prices_bound
 from .cuts import cut_family_bound, partition_bound
+from .prices import prices_bound
 from .restricted_trees import bottleneck_bound, equal_trees_bound, shallow_prices_bound
 
 

@@ -33,8 +33,8 @@ from ...instance import (
     Stage,
 )
 from ...network import Network
-from ...packing import required_shares
-from ...subproblems.price_bound import row_prices, value_of_rows
+from .prices import row_prices, value_of_rows
+from .roots import root_shares
 
 
 def partition_bound(instance: ForestPackingInstance, proof: Partition) -> Fraction | None:
@@ -143,7 +143,7 @@ def _needs(
 
 def _most_by_roots(instance: ForestPackingInstance, credit: Sequence[int]) -> Fraction:
     """Return the largest sum of w_r/R times the coefficient of w_r that the root shares allow."""
-    shares = required_shares(instance)
+    shares = root_shares(instance)
     if shares is None:
         return Fraction(max(credit))
     return sum((w * credit[r] for r, w in shares.items()), Fraction(0))

@@ -22,7 +22,7 @@ from ...instance import (
     ShallowPrices,
     Stage,
 )
-from ...packing import required_shares
+from .roots import root_shares
 
 #: Workers that the check of shallow trees takes; the work is 3^N. Tuned: `benchmarks/constants.py`.
 MOST_WORKERS = 12
@@ -70,7 +70,7 @@ def _counts(instance: ForestPackingInstance) -> list[int]:
         raise ValueError("kind: equal_trees, but the instance has no number of equal trees")
     if most > MOST_COUNTS:
         raise ValueError(f"kind: equal_trees of more than {MOST_COUNTS} trees")
-    shares = required_shares(instance) or {}
+    shares = root_shares(instance) or {}
     step = math.lcm(*(w.denominator for w in shares.values()))
     return [j for j in range(most // 2 + 1, most + 1) if j % step == 0]
 
@@ -141,7 +141,7 @@ def shallow_prices_bound(instance: ForestPackingInstance, proof: ShallowPrices) 
         for arc, rows in zip(network.arcs, network.rows_of, strict=True)
     }
     by_root = _cheapest_pairs(instance, arcs, depth)
-    shares = required_shares(instance)
+    shares = root_shares(instance)
     roots = range(network.num_workers) if shares is None else shares
     costs = {r: by_root[r] for r in roots if r in by_root}
     if not costs or (shares is not None and len(costs) < len(shares)):

@@ -7,6 +7,7 @@ configuration program also takes bandwidth into account.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from gadgetopt.errors import ModelRefused
@@ -14,12 +15,12 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...instance import GadgetInstance
+from ...subproblems.max_ring import largest_rings
 from ...subproblems.ring_selection import select_rings
-from ...subproblems.slot_problem import SlotProblem
+from ...subproblems.slot_problem import SlotProblem, slot_problem
 from ..certificate.check import (
     GadgetCertificate,
     SlotPrices,
-    only_slot,
 )
 from ..knapsack_bound import knapsack_bound
 from .config_lp import config_lp as solve_config_lp
@@ -29,6 +30,12 @@ from .tree_pricing import Prices
 def one_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProblem, float]:
     """Return the problem of the only slot, and the utility of all jobs untrained.
 
+    Parameters
+    ----------
+    instance : GadgetInstance
+    alone : bool
+        If True, ring sizes are limited to the largest ring that can be embedded alone.
+
     Raises
     ------
     ModelRefused
@@ -36,7 +43,10 @@ def one_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProbl
     """
     if instance.horizon_slots != 1:
         raise ModelRefused(f"the horizon has {instance.horizon_slots} slots, expected one")
-    return only_slot(instance, alone=alone)
+    terms = instance.terms
+    largest = largest_rings(terms) if alone else None
+    problem = slot_problem(terms, 1, [0] * len(terms.jobs), largest=largest)
+    return problem, math.fsum(float(job.utility[0]) for job in terms.jobs)
 
 
 @method(

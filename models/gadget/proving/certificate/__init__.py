@@ -4,5 +4,6 @@
 `epoch_prices`: the bound on all slots by prices of capacity between arrivals.
 `exact_utility`: utilities as exact fractions, rounded up.
 `epochs`: the intervals between arrivals.
+`largest_ring`: the largest ring that a job alone could have.
 `bandwidth_tightening`: what sets of jobs can use of a link.
 """

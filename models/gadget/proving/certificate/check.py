@@ -36,11 +36,6 @@ from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ...instance import GadgetInstance
-from ...subproblems.max_ring import largest_rings
-from ...subproblems.slot_problem import (
-    SlotProblem,
-    slot_problem,
-)
 from ...terms import (
     JobTerms,
     Terms,
@@ -49,6 +44,7 @@ from ...terms import (
 from .bandwidth_tightening import tightened
 from .epoch_prices import bound_of_epochs
 from .exact_utility import utilities_above
+from .largest_ring import largest_alone
 
 Row = tuple[Annotated[Rational, Field(ge=0)], ...]
 
@@ -100,20 +96,6 @@ class GadgetCertificate(Certificate):
     epochs: tuple[Row, ...] | None = None
 
 
-def only_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProblem, float]:
-    """Return the problem of the first slot, and the utility of all jobs untrained.
-
-    Parameters
-    ----------
-    alone : bool
-        If True, ring sizes are limited to the largest ring that can be embedded alone.
-    """
-    terms = instance.terms
-    largest = largest_rings(terms) if alone else None
-    problem = slot_problem(terms, 1, [0] * len(terms.jobs), largest=largest)
-    return problem, math.fsum(float(job.utility[0]) for job in terms.jobs)
-
-
 @dataclass(frozen=True)
 class _Counted:
     """A job of the slot, with the gains of its rings in integer units, rounded up.
@@ -142,17 +124,16 @@ def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> flo
         return bound_of_epochs(instance, certificate.epochs)
     if instance.horizon_slots != 1:
         raise ValueError(f"horizon_slots: {instance.horizon_slots}, expected one slot")
-    problem, _ = only_slot(instance, alone=certificate.alone)
-    sizes = {x.job.index: x.most for x in problem.jobs}
+    terms = instance.terms
+    sizes = largest_alone(terms) if certificate.alone else [job.max_ring for job in terms.jobs]
     worth = [
-        utilities_above(job.utility, job.iterations_per_worker_slot, sizes.get(i, 0))
-        for i, job in enumerate(instance.jobs)
+        utilities_above(job.utility, job.iterations_per_worker_slot, size)
+        for job, size in zip(instance.jobs, sizes, strict=True)
     ]
     idle = sum((of_job[0] for of_job in worth), Fraction(0))
     most = sum((max(of_job) for of_job in worth), Fraction(0))
     unit = max(most, Fraction(1, PARTS)) / PARTS
-    jobs = [_counted(x.job, worth[x.job.index], unit) for x in problem.jobs]
-    terms = problem.terms
+    jobs = [_counted(job, worth[job.index], unit) for job in terms.jobs if sizes[job.index] > 0]
     if certificate.prices is not None:
         gain = _priced(terms, jobs, certificate.prices, unit)
     else:

@@ -22,13 +22,13 @@ from ...instance import (
     GadgetInstance,
     Job,
 )
-from ...subproblems.max_ring import largest_rings
 from ...utility import (
     Energy,
     Table,
 )
 from .epochs import epochs_of
 from .exact_utility import utility_above
+from .largest_ring import largest_alone
 
 
 def bound_of_epochs(instance: GadgetInstance, prices: Sequence[Sequence[Fraction]]) -> float:
@@ -54,12 +54,12 @@ def bound_of_epochs(instance: GadgetInstance, prices: Sequence[Sequence[Fraction
     common_denominator([x for row in prices for x in row])  # refuses those with too many digits
     total = [int(c) for c in terms.capacity.sum(axis=0).tolist()]
     bound = sum((n * dot(row, total) for n, row in zip(length, prices, strict=True)), Fraction(0))
-    for job, given, ring in zip(terms.jobs, instance.jobs, largest_rings(terms), strict=True):
+    for job, given, ring in zip(terms.jobs, instance.jobs, largest_alone(terms), strict=True):
         demand = job.demand.tolist()
         offers: dict[Fraction, int] = {}
         for e in range(int(epochs.first[job.index]), len(length)):
             price = dot(prices[e], demand)
-            offers[price] = offers.get(price, 0) + length[e] * int(ring)
+            offers[price] = offers.get(price, 0) + length[e] * ring
         bound += _best(given, job.max_total, sorted(offers.items()))
     return double_above(bound)
 

@@ -1,6 +1,6 @@
 r"""Certificates of lower bounds on the makespan: formulas that the check evaluates.
 
-The bounds by area and time windows are formulas (`energetic.py`).
+The bounds by area and time windows are formulas (`time_windows.py`).
 
 Two more need prices. With prices p_j >= 0 of an iteration and R(p) the most that one slot can do at
 these prices (`configurations.py`), `instants` is
@@ -16,7 +16,7 @@ these prices (`configurations.py`), `instants` is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -24,7 +24,6 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, PositiveInt
 
-from ...energetic import area, energetic_bound, longest_job
 from ...instance import SjfBcoInstance
 from . import (
     exhaustion,
@@ -39,6 +38,7 @@ from .mode_prices import (
     Modes,
     price_tables,
 )
+from .time_windows import Formula, formula_bound
 
 #: Prices of an iteration of every job.
 Prices = tuple[Annotated[int, Field(ge=0, le=10**12)], ...]
@@ -95,7 +95,7 @@ class ExhaustionPrices(Data):
 class SjfBcoCertificate(Certificate):
     """A combinatorial bound, given by name, or prices; the module docstring has the formulas."""
 
-    formula: Literal["longest_job", "area", "energetic"] | None = None
+    formula: Formula | None = None
     instants: InstantPrices | None = None
     gpu_bins: GpuBinPrices | None = None
     exhaustion: ExhaustionPrices | None = None
@@ -126,9 +126,8 @@ def check_bound(instance: SjfBcoInstance, certificate: SjfBcoCertificate) -> int
             return _exhaustion_bound(instance, certificate.exhaustion)
     except ModelRefused as error:
         raise ValueError(str(error)) from None
-    formulas = {"longest_job": longest_job, "area": area, "energetic": energetic_bound}
     assert certificate.formula is not None  # one of them is there
-    return formulas[certificate.formula](instance)
+    return formula_bound(instance, certificate.formula)
 
 
 def _gpu_bins_bound(instance: SjfBcoInstance, proof: GpuBinPrices) -> int | None:

@@ -22,9 +22,9 @@ from ...instance import (
     NearPrices,
     Recursion,
 )
-from ...subproblems.price_bound import price_bound
 from .core import Core, CoreTooLarge
 from .recursion import best_welfare
+from .resource_prices import bound_of_prices
 
 
 def check_bound(
@@ -43,7 +43,7 @@ def check_bound(
         return Fraction(int(best_welfare(instance.capacity, whole, instance.demands)), scale)
     if isinstance(certificate.proof, NearPrices):
         return _near_prices(instance, certificate.proof)
-    return price_bound(instance, certificate.proof.price)
+    return bound_of_prices(instance, certificate.proof.price)
 
 
 def _near_prices(instance: AdversarialOnlineRunInstance, proof: NearPrices) -> Fraction:

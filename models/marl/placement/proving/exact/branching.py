@@ -148,6 +148,8 @@ class ContentPool:
             lots + kinds + gangs,
             np.full(len(gangs), -1.0),
         )
+        # No `ColumnPool`: all columns are known before, as one matrix, and a node may use some of
+        # them. Those that entered are numbers of this matrix; what is not in is a mask over it.
         self._in: Ints = np.zeros(0, dtype=np.int64)
         self._is_in = np.zeros(first, dtype=np.bool_)
         #: Nodes whose program was solved.

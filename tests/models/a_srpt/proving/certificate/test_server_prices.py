@@ -11,15 +11,14 @@ from gadgetopt.models.a_srpt.proving.bounds.server_price import server_price_bou
 from gadgetopt.models.a_srpt.proving.certificate.check import proved
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import StepPrices
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import price_bound as bound_of_prices
-from gadgetopt.models.a_srpt.proving.certificate.server_prices import (
-    server_price_bound as bound_of_parts,
-)
+from gadgetopt.models.a_srpt.proving.certificate.server_prices import bound_of_parts as checked
 from gadgetopt.models.a_srpt.proving.server_costs import (
     PartPrices,
+    cheapest,
     collected,
     servers_of,
 )
-from gadgetopt.models.a_srpt.relaxations import pool_of
+from gadgetopt.models.a_srpt.relaxations import pool_of, whole_sum
 from gadgetopt.system.result import Limits
 
 from ...rigid_jobs import (
@@ -33,6 +32,23 @@ def random_parts(rng, capacities):
     times = np.unique(np.append(rng.integers(0, 25, 5), [0, 9])).astype(np.int64)
     tables = tuple(rng.integers(0, 9, (c, len(times) - 1)) for c in capacities)
     return PartPrices(times, tables, 4)
+
+
+def bound_of_parts(instance, parts):
+    """Return the check's bound of prices in arrays."""
+    tables = [table.tolist() for table in parts.tables]
+    return checked(instance, parts.times.tolist(), tables, parts.denominator)
+
+
+def bound_of_search(instance, parts):
+    """Return the bound by the functions with which the search finds prices, in whole numbers."""
+    servers = servers_of(instance)
+    costs = cheapest(servers, parts, np.int64)
+    total = sum(whole_sum(cost) for _, cost, _, _ in costs)
+    for c, count, table in zip(servers.capacities, servers.counts, parts.tables, strict=True):
+        charged = collected(c, table)[-1] @ np.diff(parts.times)
+        total -= servers.pool.weight_scale * count * int(charged)
+    return Fraction(total, parts.denominator * servers.pool.weight_scale)
 
 
 def partitions(g, largest):
@@ -85,16 +101,26 @@ def test_bounds_of_parts_are_those_of_every_start_and_partition(seed):
     gpus = [(3, 3), (2, 4), (4,), (1, 2, 3)][seed % 4]
     instance = instance_of(gpus, random_jobs(rng, 5, min(5, sum(gpus))), Fraction(1, 2))
     parts = random_parts(rng, sorted(set(gpus)))
-    assert bound_of_parts(servers_of(instance), parts) == plain_bound(instance, parts)
+    assert bound_of_parts(instance, parts) == plain_bound(instance, parts)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_check_and_the_search_compute_the_same_bound(seed):
+    rng = np.random.default_rng(seed)
+    gpus = [(3, 3), (2, 4), (6,), (1, 2, 3), (2, 2, 2, 2), (1, 8)][seed % 6]
+    jobs = random_jobs(rng, 12, min(8, sum(gpus)))
+    instance = instance_of(gpus, jobs, Fraction(1, 2), 100, 16)
+    parts = random_parts(rng, sorted(set(gpus)))
+    assert bound_of_parts(instance, parts) == bound_of_search(instance, parts)
 
 
 def test_random_prices_of_parts_never_prove_more_than_the_optimum():
     rng = np.random.default_rng(7)
     for gpus in ((2, 2), (3, 1)):
         instance = instance_of(gpus, random_jobs(rng, 4, 4), 1)
-        servers, optimum = servers_of(instance), cluster_optimum(instance)
+        capacities, optimum = sorted(set(gpus)), cluster_optimum(instance)
         for _ in range(60):
-            assert bound_of_parts(servers, random_parts(rng, servers.capacities)) <= optimum
+            assert bound_of_parts(instance, random_parts(rng, capacities)) <= optimum
 
 
 def test_prices_in_proportion_prove_at_least_what_gpu_time_proves():
@@ -104,7 +130,7 @@ def test_prices_in_proportion_prove_at_least_what_gpu_time_proves():
         times = np.array([0, 4, 9, 15])
         prices = rng.integers(0, 5, 3)
         table = np.outer(np.arange(1, 5), prices)
-        parts = bound_of_parts(servers_of(instance), PartPrices(times, (table,), 4))
+        parts = bound_of_parts(instance, PartPrices(times, (table,), 4))
         assert parts >= bound_of_prices(pool_of(instance), StepPrices(times, prices, 4))
 
 
@@ -115,8 +141,7 @@ def test_numbers_beyond_64_bits_give_the_same_bound():
     huge = PartPrices(
         parts.times, tuple(t.astype(object) * 10**30 for t in parts.tables), 4 * 10**30
     )
-    servers = servers_of(instance)
-    assert bound_of_parts(servers, huge) == bound_of_parts(servers, parts)
+    assert bound_of_parts(instance, huge) == bound_of_parts(instance, parts)
 
 
 def test_a_server_collects_the_best_pattern():
