@@ -93,33 +93,19 @@ def lagrangian_bound(
         If the number of multipliers is not that of the rows.
     """
     whole = instance.whole
-    # Prices in units of profit for whole numbers of weight, times their common denominator.
     check_prices(multipliers, "multipliers", len(instance.capacities), "capacities")
-    prices, denominator = whole_prices(instance, [y / whole.unit for y in multipliers])
-    total = weighed(whole.capacities, prices)
-    for items in fitting(instance):
-        worth = [denominator * profit - weighed(weights, prices) for profit, weights in items]
+    # Prices of whole numbers of weight, in units of profit, times their common denominator.
+    exact = [y / whole.unit / s for y, s in zip(multipliers, whole.row_scales, strict=True)]
+    denominator = common_denominator(exact)
+    prices = [int(p * denominator) for p in exact]
+    total = sum(map(mul, whole.capacities, prices))
+    for items in whole.items:
+        worth = [
+            denominator * profit - sum(map(mul, weights, prices))
+            for profit, weights in items
+            if all(map(le, weights, whole.capacities))
+        ]
         if instance.exactly_one and not worth:
             return None
         total += max(worth) if instance.exactly_one else max([0, *worth])
     return whole.unit * Fraction(total, denominator)
-
-
-def fitting(instance: KnapsackInstance) -> list[list[tuple[int, tuple[int, ...]]]]:
-    """Return the items of each group that fit alone; the others are in no feasible choice."""
-    whole = instance.whole
-    return [[i for i in items if all(map(le, i[1], whole.capacities))] for items in whole.items]
-
-
-def whole_prices(
-    instance: KnapsackInstance, multipliers: Sequence[Fraction]
-) -> tuple[list[int], int]:
-    """Return multipliers of the rows in whole numbers, times their common denominator."""
-    prices = [y / s for y, s in zip(multipliers, instance.whole.row_scales, strict=True)]
-    denominator = common_denominator(prices)
-    return [int(p * denominator) for p in prices], denominator
-
-
-def weighed(amounts: Sequence[int], prices: Sequence[int]) -> int:
-    """Return the sum of amounts times prices."""
-    return sum(map(mul, amounts, prices))

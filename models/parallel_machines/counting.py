@@ -41,24 +41,6 @@ def counting_bound(instance: ParallelMachinesInstance) -> tuple[int, int | None]
     return instance.mean_load_s, None
 
 
-def pigeonhole_bound(instance: ParallelMachinesInstance, k: int) -> int:
-    """Return the sum of the k + 1 shortest of the km + 1 longest jobs.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer jobs.
-    """
-    needed = k * instance.machines + 1
-    if needed > len(instance.processing_s):
-        raise ValueError(
-            f"jobs: {k} a machine and one more are {needed}, "
-            f"but there are {len(instance.processing_s)}"
-        )
-    longest = instance.longest_first[:needed]
-    return sum(instance.processing_s[j] for j in longest[-(k + 1) :])
-
-
 def raised(instance: ParallelMachinesInstance, bound: int) -> int:
     """Return the next sum of processing times; the bound itself where that takes long."""
     if (bound + max(instance.processing_s)) * len(instance.processing_s) > MOST_SUMS:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import le, mul
 
 import numpy as np
 
@@ -31,14 +32,7 @@ from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices, largest_
 from gadgetopt.search.checked import checked_once
 
 from ..instance import KnapsackInstance
-from ..multipliers import (
-    KnapsackCertificate,
-    fitting,
-    floor_to_unit,
-    lagrangian_bound,
-    weighed,
-    whole_prices,
-)
+from ..multipliers import KnapsackCertificate
 
 #: Most table entries that the dynamic program of the surrogate bound may compute, and may hold.
 MOST_STEPS, MOST_CELLS = 10**9, TABLE_CELLS // 2
@@ -66,7 +60,34 @@ def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) ->
         return exhaustion_bound(instance, certificate)
     bounds = {"lagrangian": lagrangian_bound, "surrogate": surrogate_bound}
     bound = bounds[certificate.bound](instance, certificate.multipliers)
-    return None if bound is None else floor_to_unit(instance, bound)
+    unit = instance.whole.unit
+    return None if bound is None else unit * math.floor(bound / unit)
+
+
+def lagrangian_bound(
+    instance: KnapsackInstance, multipliers: Sequence[Fraction]
+) -> Fraction | None:
+    """Return L at the multipliers; None if a group must have an item chosen and none fits.
+
+    `multipliers.py` computes it for the search; a test holds the two against each other.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows.
+    """
+    whole = instance.whole
+    check_prices(multipliers, "multipliers", len(instance.capacities), "capacities")
+    prices, parts = _whole_prices(instance, [y / whole.unit for y in multipliers])
+    total = _weighed(whole.capacities, prices)
+    for items in _fitting(instance):
+        worth = [parts * profit - _weighed(weights, prices) for profit, weights in items]
+        if not instance.exactly_one:
+            worth.append(0)
+        if not worth:
+            return None
+        total += max(worth)
+    return whole.unit * Fraction(total, parts)
 
 
 def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction | None:
@@ -84,13 +105,13 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
     """
     whole = instance.whole
     check_prices(multipliers, "multipliers", len(instance.capacities), "capacities")
-    prices, denominator = whole_prices(instance, multipliers)
-    groups = fitting(instance)
+    prices, denominator = _whole_prices(instance, multipliers)
+    groups = _fitting(instance)
     profits = [[profit for profit, _ in items] for items in groups]
-    weights = [[weighed(w, prices) // denominator for _, w in items] for items in groups]
+    weights = [[_weighed(w, prices) // denominator for _, w in items] for items in groups]
     # A capacity above the sum of all weights binds no more than that sum.
     everything = sum(max(row, default=0) for row in weights)
-    capacity = min(weighed(whole.capacities, prices) // denominator, everything)
+    capacity = min(_weighed(whole.capacities, prices) // denominator, everything)
     best = _one_row(profits, weights, capacity, instance.exactly_one)
     return None if best is None else whole.unit * best
 
@@ -137,7 +158,26 @@ def all_prices(instance: KnapsackInstance, certificate: KnapsackCertificate) -> 
 def options(instance: KnapsackInstance) -> list[list[Option]]:
     """Return the options of every group: the items that fit alone and, where allowed, nothing."""
     nothing: list[Option] = [(0, (0,) * len(instance.capacities))]
-    return [[*items, *([] if instance.exactly_one else nothing)] for items in fitting(instance)]
+    return [[*items, *([] if instance.exactly_one else nothing)] for items in _fitting(instance)]
+
+
+def _fitting(instance: KnapsackInstance) -> list[list[tuple[int, tuple[int, ...]]]]:
+    """Return the items of each group that fit alone; the others are in no feasible choice."""
+    capacities = instance.whole.capacities
+    return [[x for x in items if all(map(le, x[1], capacities))] for items in instance.whole.items]
+
+
+def _whole_prices(
+    instance: KnapsackInstance, multipliers: Sequence[Fraction]
+) -> tuple[list[int], int]:
+    """Return prices of whole units of weight, times their common denominator, and that."""
+    prices = [y / s for y, s in zip(multipliers, instance.whole.row_scales, strict=True)]
+    parts = common_denominator(prices)
+    return [int(p * parts) for p in prices], parts
+
+
+def _weighed(amounts: Sequence[int], prices: Sequence[int]) -> int:
+    return sum(map(mul, amounts, prices))
 
 
 def _one_row(

@@ -24,14 +24,7 @@ from pydantic import Field
 from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
 
-from ..counting import (
-    MOST_CELLS,
-    MOST_STEPS,
-    TableTooLarge,
-    bundle_sizes,
-    next_attainable,
-    pigeonhole_bound,
-)
+from ..counting import MOST_CELLS, MOST_STEPS, TableTooLarge
 from ..instance import ParallelMachinesInstance
 
 Function = Literal["martello_toth", "fekete_schepers", "carlier_clautiaux_moukrim"]
@@ -128,6 +121,45 @@ def _proved(instance: ParallelMachinesInstance, proof: Proof) -> int | None:
     return proof.capacity_s + 1 if refuted else None
 
 
+def pigeonhole_bound(instance: ParallelMachinesInstance, k: int) -> int:
+    """Return the sum of the k + 1 shortest of the km + 1 longest jobs.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer jobs.
+    """
+    needed = k * instance.machines + 1
+    if needed > len(instance.processing_s):
+        raise ValueError(
+            f"jobs: {k} a machine and one more are {needed}, "
+            f"but there are {len(instance.processing_s)}"
+        )
+    longest = instance.longest_first[:needed]
+    return sum(instance.processing_s[j] for j in longest[-(k + 1) :])
+
+
+def next_attainable(instance: ParallelMachinesInstance, bound: int) -> int:
+    """Return the least sum of processing times that is no less than a bound, job by job.
+
+    Raises
+    ------
+    TableTooLarge
+        If there are too many sums.
+    """
+    # Adding jobs one by one, the first sum to reach the bound exceeds it by less than a job.
+    end = bound + max(instance.processing_s)
+    if end > MOST_CELLS or end * len(instance.processing_s) > MOST_STEPS:
+        raise TableTooLarge(f"attainable: the table of sums up to {end} is too large")
+    below_end = (1 << end) - 1
+    sums = 1  # bit s is 1 if some jobs take s together
+    for time_s in instance.processing_s:
+        sums |= (sums << time_s) & below_end
+    above = sums >> bound
+    lowest = above & -above
+    return bound + max(lowest.bit_length() - 1, 0)
+
+
 def dual_feasible_values(
     function: Function, parameter: int, capacity_s: int, times_s: Sequence[int]
 ) -> tuple[list[int], int]:
@@ -194,7 +226,7 @@ def most_collected(
     bundles = [
         (n * time_s, n * price)
         for (time_s, count), price in zip(instance.demand.items(), prices, strict=True)
-        for n in bundle_sizes(min(count, capacity_s // time_s))
+        for n in _doubling(min(count, capacity_s // time_s))
         if price
     ]
     if cells > MOST_CELLS or cells * len(bundles) > MOST_STEPS:
@@ -205,3 +237,10 @@ def most_collected(
     for time_s, worth in bundles:
         np.maximum(best[time_s:], best[: cells - time_s] + worth, out=best[time_s:])
     return int(best[-1])
+
+
+def _doubling(count: int) -> list[int]:
+    """Return 1, 2, 4, ... and a rest, whose sums of some are all numbers up to `count`."""
+    powers = [2**k for k in range((count + 1).bit_length() - 1)]
+    rest = count - sum(powers)
+    return [*powers, rest] if rest else powers

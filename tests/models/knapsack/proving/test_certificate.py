@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from gadgetopt.models.knapsack import multipliers
 from gadgetopt.models.knapsack.data.generate.presets import paper
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance
 from gadgetopt.models.knapsack.multipliers import FurtherMultipliers, KnapsackCertificate
-from gadgetopt.models.knapsack.proving.certificate import check_bound, exhaustion_bound
+from gadgetopt.models.knapsack.proving.certificate import (
+    check_bound,
+    exhaustion_bound,
+    lagrangian_bound,
+)
 from gadgetopt.models.knapsack.proving.exact import proof
 from gadgetopt.models.knapsack.proving.exact.methods import cg_core
 from gadgetopt.models.knapsack.proving.exact.proof import add_exhaustion
@@ -51,6 +56,18 @@ def test_duals_of_rounded_numbers_are_refused(profit):
 @pytest.mark.parametrize("profit", [7, Fraction(1, 3), Fraction(1, 10)])
 def test_duals_of_numbers_that_doubles_hold_prove_the_bound(profit):
     assert certified_bound(SYSTEM, one_item(profit), DUALS) == profit
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_the_check_and_the_search_compute_the_same_lagrangian_bound(seed):
+    rng = np.random.default_rng(seed)
+    instance = small_instance(rng)
+    best = optimum(instance)
+    for _ in range(3):
+        prices = [Fraction(int(rng.integers(20)), 7) for _ in instance.capacities]
+        bound = lagrangian_bound(instance, prices)
+        assert bound == multipliers.lagrangian_bound(instance, prices)
+        assert best is None or bound >= best
 
 
 def test_the_systems_own_certificates_take_any_exact_number():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.parallel_machines import counting
 from gadgetopt.models.parallel_machines.proving.certificate import (
     DualFeasible,
     MeanLoad,
@@ -110,6 +111,7 @@ def test_the_next_attainable_sum_is_the_least(instance, bound):
     above = [s for s in sums if s >= bound]
     if above:
         assert next_attainable(instance, bound) == min(above)
+        assert counting.next_attainable(instance, bound) == min(above)  # the search's own
 
 
 def test_certificates_that_do_not_fit_the_instance_are_answered():
