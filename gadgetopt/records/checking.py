@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError, ModelRefused, Unproved, failure
@@ -185,10 +184,3 @@ def _part(
 
 def _line(error: Exception) -> str:
     return without_long_numbers(" ".join(str(error).split()))
-
-
-def beside_in(folder: Path) -> Callable[[str], bytes]:
-    """Return how files beside an entry are read."""
-    from gadgetopt.system.reading import read_bytes
-
-    return lambda name: read_bytes(folder / name)

@@ -219,11 +219,6 @@ class ASrptInstance(Instance):
         return tuple(t.seconds(u) for t, u in zip(self.times, self.shortest_units, strict=True))
 
     @cached_property
-    def alpha_max_s(self) -> tuple[Fraction, ...]:
-        """alpha^max of every job type: each replica alone on a server."""
-        return tuple(t.seconds(t.longest) for t in self.times)
-
-    @cached_property
     def release_ticks(self) -> Ints:
         """r_j, shape (jobs,)."""
         return np.array([job.release_tick for job in self.jobs], dtype=np.int64)

@@ -28,6 +28,11 @@ def cluster(gpus_per_server, intra, nic, types, jobs):
     )
 
 
+def alpha_max_s(instance):
+    """alpha^max of every job type: each replica alone on a server."""
+    return tuple(times.seconds(times.longest) for times in instance.times)
+
+
 #: One stage per server: compute and transfers 0.1 + 0.05/1 = 0.15, ring 2 * 1/2 * 0.2/10 = 0.02.
 H1 = cluster(
     (2, 2),

@@ -35,6 +35,7 @@ from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
 from .brute_force import best_mapping, optimum, tiny_with_blocks
+from .hand_checked import alpha_max_s
 from .plain_policies import estimated_ticks, plain_policy
 
 EXACT = (
@@ -116,7 +117,10 @@ def test_an_iteration_by_hand():
     instance = one_job(job_type, (4, 4), intra=Fraction(10), nic=Fraction(4))
     assert iteration_time(instance, job_type, ({0: 2},)) == Fraction(22, 100)
     assert iteration_time(instance, job_type, ({0: 1, 1: 1},)) == Fraction(4, 10)
-    assert (instance.alpha_min_s, instance.alpha_max_s) == ((Fraction(22, 100),), (Fraction(2, 5),))
+    assert (instance.alpha_min_s, alpha_max_s(instance)) == (
+        (Fraction(22, 100),),
+        (Fraction(2, 5),),
+    )
     assert job_type.num_gpus == 4
 
 

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 from gadgetopt.models.a_srpt.features import features
 from gadgetopt.models.a_srpt.instance import Job, size
 
-from .hand_checked import H1, H4, cluster, one_stage
+from .hand_checked import H1, H4, alpha_max_s, cluster, one_stage
 
 
 def test_h4_durations():
     """J4: alpha^min = 0.1 + 0.09 (2 ticks), alpha^max = 0.1 + 0.9 (10 ticks)."""
     assert H4.alpha_min_s == (1, Fraction(19, 100))
-    assert H4.alpha_max_s == (1, 1)
+    assert alpha_max_s(H4) == (1, 1)
     assert H4.min_ticks.tolist() == [6, 8, 10, 2]
     assert H4.max_ticks.tolist() == [6, 8, 10, 10]
 

@@ -12,7 +12,7 @@ from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
 from ..brute_force import best_mapping, cluster_of
-from ..hand_checked import H1, H2
+from ..hand_checked import H1, H2, alpha_max_s
 from . import mapping_cut, mapping_milp
 from .mapping_cp import MappingModel
 
@@ -69,8 +69,8 @@ def test_the_hand_checked_mappings():
 
 
 def test_closed_forms_of_the_hand_checked_instances():
-    assert (H1.alpha_min_s, H1.alpha_max_s) == ((Fraction(17, 100),), (Fraction(35, 100),))
-    assert (H2.alpha_min_s, H2.alpha_max_s) == ((Fraction(261, 1000),), (Fraction(81, 100),))
+    assert (H1.alpha_min_s, alpha_max_s(H1)) == ((Fraction(17, 100),), (Fraction(35, 100),))
+    assert (H2.alpha_min_s, alpha_max_s(H2)) == ((Fraction(261, 1000),), (Fraction(81, 100),))
 
 
 def test_the_bilinear_statement_is_solved_to_the_same_optimum():
