@@ -31,5 +31,9 @@ PROBLEM = Problem(
         "gadget:idle_tiebreak": "gadget_greedy:idle_tiebreak=true",
         "gadget:selected=false": "gadget_rounding:rounding=fill:all_sizes=true",
         "gadget:program=highs": "gadget_rounding:rounding=fill:program=highs",
+        **{
+            f"gadget:{name}": "gadget"  # with the values that they had by default
+            for name in ("q_mode", "rounding", "utility_surrogate", "selected", "program", "passes")
+        },
     },
 )

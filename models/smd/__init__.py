@@ -52,6 +52,8 @@ PROBLEM = Problem(
         "smd:rounding=corners": "smd_corners",
         "smd:outer=exact": "smd_exact",
         "smd:outer=greedy_density": "smd_greedy",
+        "smd:rounding": "smd",
+        "smd:outer": "smd",
         "smd:complete": "smd_complete",
         "algorithm_3:complete": "algorithm_3_complete",
     },
