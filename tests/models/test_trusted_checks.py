@@ -98,33 +98,84 @@ TABLES = {
     "smd": {"options_above"},
 }
 
+#: Functions of a system outside of its check that the check calls. They are part of the problem's
+#: statement above the line, or evaluate what a certificate names; no proof is found by them.
+STATED = {
+    "a_srpt": {
+        "distributions",  # of a job's GPUs over servers
+        "fastest_mapping",  # the durations of an instance are defined by it
+        "pool_of",  # the instance without its servers
+        "busy_time_bound", "release_bound", "srpt_bound",  # formulas that a certificate names
+        "fraction_sum", "lattice_ceiling", "whole_sum",  # exact sums, and multiples of the weights
+        "classes", "starts_below",  # jobs that are alike, costs of starts: tables of `StateSearch`
+    },
+    "adsp_training": {"converges_before"},  # the evaluator's own simulation of a training
+    "adversarial_online_policy": {
+        "best_response",  # called by the check alone; the searches share its tree of histories
+        "largest",  # OPT, of the evaluator
+    },
+    "adversarial_online_sequence": {"automaton"},  # states of the posted prices
+    "marl_placement": {"forced_comm_s", "lots_of"},  # the slowdowns of an instance; jobs alike
+    "pipeline_schedules": {
+        "shop_of",  # the instance in ticks
+        "is_refuted",  # called by the check alone; the methods ask it how much is refuted
+        # (B1) to (B6): a certificate names a formula and where; the methods ask for the largest.
+        "chain_bound", "load_bound", "machine_bound", "rounds_bound", "warm_up_bound",
+        "windows_bound",
+    },
+    "sjf_bco": {"refuse_many"},  # a limit of sizes
+}  # fmt: skip
+#: Programs of a check that a search runs too: going through all that is left proves a bound, and
+#: whoever doubts it has one program to read, not two.
+SHARED_SEARCHES = {"a_srpt": {"StateSearch"}, "marl_queueing": {"PlanSearch"}}
+
 
 @cache
-def functions_of_its_check(name):
-    """Return the functions of a system's check that other modules of the system import."""
-    return set(_functions_of_its_check(name))
-
-
-def _functions_of_its_check(name):
-    package = module_of(problem(name).check_bound).rpartition(".proving")[0]
+def trees_of(name):
+    """Return the modules of a system, as syntax trees, and the package of its check."""
+    module = module_of(problem(name).check_bound)
+    package = module.rpartition(".proving")[0] or module.rpartition(".")[0]
     folder = ROOT / "models" / Path(*package.removeprefix("gadgetopt.models.").split("."))
     modules = {}
     for path in sorted(folder.rglob("*.py")):
         inside = ".".join(path.relative_to(folder).with_suffix("").parts)
         modules[f"{package}.{inside}"] = ast.parse(path.read_text(encoding="utf-8"))
-    checks = f"{package}.proving.certificate"
+    if "." in package.removeprefix("gadgetopt.models."):  # what the problems of a family share
+        shared = package.rpartition(".")[0] + ".subproblems"
+        for path in sorted((folder.parent / "subproblems").glob("*.py")):
+            modules[f"{shared}.{path.stem}"] = ast.parse(path.read_text(encoding="utf-8"))
+    return modules, f"{package}.proving.certificate"
+
+
+def imported_names(module, tree):
+    """Yield the module and the name of all that a module imports by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = module.rpartition(".")[0]
+            source = importlib.util.resolve_name("." * node.level + (node.module or ""), base)
+            yield from ((source, alias.name) for alias in node.names)
+
+
+def definitions(tree, kind):
+    return {x.name: x for x in tree.body if isinstance(x, kind)} if tree else {}
+
+
+def of_its_check(name, kind):
+    """Yield definitions of a system's check that other modules of the system import."""
+    modules, checks = trees_of(name)
     for module, tree in modules.items():
         if module.startswith(checks) or module.endswith("__init__"):
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                base = module.rpartition(".")[0]
-                source = importlib.util.resolve_name("." * node.level + (node.module or ""), base)
-                known = modules.get(source) if source.startswith(checks) else None
-                made = (
-                    [x.name for x in known.body if isinstance(x, ast.FunctionDef)] if known else []
-                )
-                yield from (alias.name for alias in node.names if alias.name in made)
+        for source, imported in imported_names(module, tree):
+            if source.startswith(checks):
+                found = definitions(modules.get(source), kind).get(imported)
+                yield from [found] if found else []
+
+
+@cache
+def functions_of_its_check(name):
+    """Return the functions of a system's check that other modules of the system import."""
+    return {function.name for function in of_its_check(name, ast.FunctionDef)}
 
 
 def test_systems_are_found():
@@ -166,6 +217,31 @@ def test_no_search_computes_by_its_check_what_is_then_checked(name):
     allowed = {"check_bound"} | CANDIDATES.get(name, set()) | TABLES.get(name, set())
     assert functions_of_its_check(name) <= allowed
     assert allowed - {"check_bound"} <= functions_of_its_check(name)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_check_calls_of_its_system_what_states_the_problem_only(name):
+    modules, checks = trees_of(name)
+    called = {
+        imported
+        for module, tree in modules.items()
+        if module.startswith(checks)
+        for source, imported in imported_names(module, tree)
+        if not source.startswith(checks) and not source.endswith(".instance")
+        if imported in definitions(modules.get(source), ast.FunctionDef)
+    }
+    assert called == STATED.get(name, set())
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_no_search_runs_the_program_of_its_check(name):
+    """Such programs are classes that have a method which goes through all that is left."""
+    programs = {
+        found.name
+        for found in of_its_check(name, ast.ClassDef)
+        if {"run", "search", "finds"} & set(definitions(found, ast.FunctionDef))
+    }
+    assert programs == SHARED_SEARCHES.get(name, set())
 
 
 def test_checks_of_plans_of_pipelines_share_nothing_with_the_searches():
