@@ -225,13 +225,17 @@ class _Builder:
 
     def _scale(self) -> tuple[Fraction, bool]:
         """Return the factor that makes costs integers, and whether it makes them exact."""
-        denominator, total = 1, Fraction(0)
+        denominators, total = {1}, Fraction(0)
         for table, uses in zip(self.exact_tables, self.uses, strict=True):
             entries = [x for x in _entries(table) if x is not None]
             total += uses * max(entries, default=Fraction(0))
-            if denominator <= LARGEST:
-                denominator = math.lcm(denominator, *{x.denominator for x in entries})
+            denominators.update(x.denominator for x in entries)
         most = math.floor(LARGEST / total) if total else LARGEST
+        denominator = 1
+        for other in denominators:
+            # Of many long decimals the common one has thousands of digits, and is not needed.
+            if denominator <= most:
+                denominator = math.lcm(denominator, other)
         if denominator <= most:
             # Finer multipliers, with room for their products with memory.
             shift = max(0, (most // denominator).bit_length() - 7)
