@@ -4,8 +4,10 @@ r"""The evaluator: what a choice of signatures costs, from the labels alone, in 
    R_e\big(\mathrm{out}_{u k_u}, \mathrm{in}_{v k_v}(s)\big).
 
 With shared boxing, a tensor that several consumers on a group of devices want under one label is
-converted once. An update takes its variable as it is held. The output of every operator stays
-allocated, so the memory of a device is the sum over the operators of its placement.
+converted once. An update takes its variable as it is held. Where the instance lists a table for an
+edge, :math:`R_e` is its entry for the two signatures, and no collectives are known. The output of
+every operator stays allocated, so the memory of a device is the sum over the operators of its
+placement.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Evaluation, Violation
 
 from .boxing import Step, conversion
-from .instance import OneFlowSbpInstance, OneFlowSbpSolution
+from .instance import EdgeTable, OneFlowSbpInstance, OneFlowSbpSolution
 from .labels import Label, label_text, parse_label
 from .tables import Edge
 
@@ -43,6 +45,16 @@ def evaluate(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> Eval
         (tables.classes[c].compute[k] for c, k in _chosen(instance, solution)), Fraction(0)
     )
     boxing, bytes_by_collective, conversions = Fraction(0), dict[str, Fraction](), 0
+    for edge in tables.edges:
+        listed = table_of(instance, edge)
+        if listed is None:
+            continue
+        entry = listed[solution.signature[edge.source]][solution.signature[edge.target]]
+        if entry is None:
+            violations.append(_impossible(instance, edge))
+            continue
+        conversions += entry > 0
+        boxing += entry
     for steps, cost, edge, times in _conversions(instance, solution):
         if steps is None:
             violations.append(_impossible(instance, edge))
@@ -78,6 +90,12 @@ def memory_bytes(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> 
         made = instance.tables.classes[c]
         used[made.group] += made.memory_bytes[k]
     return used
+
+
+def table_of(instance: OneFlowSbpInstance, edge: Edge) -> EdgeTable | None:
+    """Return the costs that the instance lists for an edge, None if labels say what it costs."""
+    number = instance.operators[edge.target].table_of(edge.slot)
+    return None if number is None else instance.edge_tables[number]
 
 
 def conversion_steps(
@@ -128,6 +146,8 @@ def _conversions(
     uses: dict[object, list[Edge]] = defaultdict(list)
     converted = set()
     for edge in tables.edges:
+        if table_of(instance, edge) is not None:
+            continue
         source, target = tables.class_of[edge.source], tables.class_of[edge.target]
         have = tables.classes[source].signatures[solution.signature[edge.source]].output
         wanted = tables.classes[target].signatures[solution.signature[edge.target]]

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from gadgetopt.system.data import (
@@ -19,6 +25,7 @@ from gadgetopt.system.data import (
     NonNegativeInt,
     Rational,
     Solution,
+    without,
 )
 
 from .boxing import BoxingRules, IntoPartial
@@ -64,6 +71,8 @@ Cost = Annotated[Rational, AfterValidator(_not_negative)]
 Rate = Annotated[Rational, AfterValidator(_positive)]
 Extent = Annotated[int, Field(gt=0, le=MOST_EXTENT)]
 Name = Annotated[str, Field(min_length=1)]
+#: What every signature of a producer costs with every one of a consumer; None where not allowed.
+EdgeTable = tuple[tuple[Cost | None, ...], ...]
 
 
 class Placement(Data):
@@ -99,7 +108,7 @@ class ListedSignature(Data):
         Label of every input slot.
     output : str
     compute : Rational
-        Floating-point operations of one device.
+        Floating-point operations of one device; seconds where costs are seconds without rates.
     memory_bytes : int
         Bytes that one device keeps.
     """
@@ -128,6 +137,9 @@ class Operator(Data):
     attributes : Attributes
     signatures : tuple of ListedSignature, optional
         Replace those of the kind.
+    input_tables : tuple of int or None
+        For every input slot the number of its table in `edge_tables`, or None: its labels say what
+        it costs. By default none has one.
     """
 
     name: Name
@@ -138,6 +150,15 @@ class Operator(Data):
     dtype_bytes: Annotated[int, Field(gt=0, le=64)] = 4
     attributes: Attributes = Attributes()
     signatures: Annotated[tuple[ListedSignature, ...], Field(min_length=1)] | None = None
+    input_tables: tuple[NonNegativeInt | None, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without(write(self), self, "input_tables")
+
+    def table_of(self, slot: int) -> int | None:
+        """Return the number of the table of an input slot, None if it has none."""
+        return self.input_tables[slot] if self.input_tables else None
 
     @cached_property
     def elements(self) -> int:
@@ -169,7 +190,7 @@ class Costs(Data):
     wait : Rational
         W, added to every conversion that moves anything, in the unit of the objective.
     flops_per_s, link_bytes_per_s : Rational
-        F of a device and BW of its link, for seconds.
+        F of a device and BW of its link, for seconds; neither where all costs are given as such.
     elementwise : "output" or "inputs_and_output"
         What an operator that is no product computes: an operation for every element of its output,
         or, as in the released code, of its inputs too (ten for softmax).
@@ -192,10 +213,15 @@ class Costs(Data):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.unit == "seconds" and (self.flops_per_s is None or self.link_bytes_per_s is None):
-            raise ValueError("flops_per_s, link_bytes_per_s: expected both where unit is 'seconds'")
+        if self.unit == "seconds" and (self.flops_per_s is None) != (self.link_bytes_per_s is None):
+            raise ValueError("flops_per_s, link_bytes_per_s: expected both or neither")
         self.rules  # noqa: B018 (reads the forbidden conversions)
         return self
+
+    @property
+    def given(self) -> bool:
+        """True if there are no rates: compute and conversions are given in seconds."""
+        return self.unit == "seconds" and self.flops_per_s is None
 
     @cached_property
     def rules(self) -> BoxingRules:
@@ -223,6 +249,10 @@ class OneFlowSbpInstance(Instance):
         Operators whose outputs must have the same label. An update is tied to its variable anyway.
     shared_boxing : bool
         True if a tensor that several consumers want under one label is converted once.
+    edge_tables : tuple of EdgeTable
+        Costs of edges by pairs of signatures, in the unit of the objective: a row for every
+        signature of the producer, an entry for every one of the consumer, null where they do not go
+        together.
     """
 
     placements: Annotated[tuple[Placement, ...], Field(min_length=1)]
@@ -233,6 +263,11 @@ class OneFlowSbpInstance(Instance):
     pins: dict[str, LabelText] = Field(default_factory=dict)
     ties: tuple[tuple[str, str], ...] = ()
     shared_boxing: bool = False
+    edge_tables: tuple[EdgeTable, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without(write(self), self, "edge_tables")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -251,6 +286,13 @@ class OneFlowSbpInstance(Instance):
                 )
         yield from _repeated("placements", [p.name for p in self.placements])
         yield from _repeated("operators", [o.name for o in self.operators])
+        for t, table in enumerate(self.edge_tables):
+            for r, row in enumerate(table):
+                if len(row) != len(table[0]):
+                    yield (
+                        f"edge_tables[{t}][{r}]: {len(row)} costs, expected {len(table[0])} as in "
+                        "the first row"
+                    )
         yield from self._problems_of_operators()
         known = {o.name for o in self.operators}
         for name, text in self.pins.items():
@@ -284,6 +326,29 @@ class OneFlowSbpInstance(Instance):
             if tied and seen[operator.inputs[0]] != operator.placement:
                 yield f"{where}.placement: {operator.placement!r} is not that of its variable"
             seen[operator.name] = operator.placement
+            yield from self._problems_of_tables(i, operator)
+
+    def _problems_of_tables(self, i: int, operator: Operator) -> Iterator[str]:
+        where, slots, numbers = f"operators[{i}]", len(operator.inputs), operator.input_tables
+        if numbers and len(numbers) != slots:
+            yield f"{where}.input_tables: {len(numbers)} for {slots} inputs"
+            return
+        if numbers and self.shared_boxing:
+            yield f"{where}.input_tables: given, but shared_boxing is for conversions by labels"
+        if numbers and operator.kind == "update":
+            yield f"{where}.input_tables: given, but an update takes its variable as it is held"
+        for s, number in enumerate(numbers):
+            if number is not None and number >= len(self.edge_tables):
+                yield (
+                    f"{where}.input_tables[{s}]: {number}, but there are "
+                    f"{len(self.edge_tables)} edge_tables"
+                )
+        by_labels = any(operator.table_of(s) is None for s in range(slots))
+        if self.costs.given and (operator.signatures is None or by_labels):
+            yield (
+                "costs.flops_per_s, link_bytes_per_s: expected both where unit is 'seconds': "
+                f"{where} ({operator.name}) does not list its signatures and a table of each input"
+            )
 
     @cached_property
     def tables(self) -> Tables:

@@ -35,6 +35,26 @@ CostTable = tuple[tuple[Fraction | None, ...], ...]
 
 
 @dataclass(frozen=True)
+class ListedTable:
+    """Costs of an edge by pairs of signatures, as an instance lists them.
+
+    Attributes
+    ----------
+    costs : CostTable
+    rows, columns : tuple of Label
+        What stands in for a label: a name for every signature of the producer, and of the consumer.
+        Those that cost the same with every signature of the other have the same name.
+    by_names : dict
+        The costs by two names.
+    """
+
+    costs: CostTable
+    rows: tuple[Label, ...]
+    columns: tuple[Label, ...]
+    by_names: dict[tuple[Label, Label], Fraction | None]
+
+
+@dataclass(frozen=True)
 class OperatorClass:
     r"""Operators that differ in name only.
 
@@ -50,6 +70,8 @@ class OperatorClass:
     tensor_bytes : int
     group : int
         Number of the placement.
+    input_tables : tuple of int or None
+        Numbers of the tables that the instance lists for the inputs.
     """
 
     signatures: tuple[Signature, ...]
@@ -58,6 +80,7 @@ class OperatorClass:
     shape: Shape
     tensor_bytes: int
     group: int
+    input_tables: tuple[int | None, ...] = ()
 
 
 class Edge(NamedTuple):
@@ -102,6 +125,9 @@ class Tables:
         self.class_of: list[int] = []
         self.edges: list[Edge] = []
         self._conversions: dict[tuple[int, int, int], CostTable] = {}
+        self._listed: dict[int, ListedTable] = {
+            number: _listed_table(costs) for number, costs in enumerate(instance.edge_tables)
+        }
         self._costs: dict[Hashable, Fraction | None] = {}
         self._read(instance)
 
@@ -119,6 +145,7 @@ class Tables:
                 operator.attributes,
                 tuple((o.shape, o.dtype_bytes) for o in inputs),
                 operator.signatures,
+                operator.input_tables,
             )
             if key not in known:
                 known[key] = len(self.classes)
@@ -132,21 +159,35 @@ class Tables:
             self.edges.extend(
                 Edge(u, i, slot, update and slot == 0) for slot, u in enumerate(sources)
             )
+        for edge in self.edges:
+            self._check_table(edge, instance.operators)
         for o, label in self.pinned.items():
             if not any(s.output == label for s in self.signatures[o]):
                 name = instance.operators[o].name
                 raise ValueError(f"pins[{name!r}]: no signature puts out {label_text(label)}")
 
+    def _check_table(self, edge: Edge, operators: Sequence[Operator]) -> None:
+        listed = self.listed(edge)
+        if listed is None:
+            return
+        source, target, slot = operators[edge.source], operators[edge.target], edge.slot
+        found = len(listed.rows), len(listed.columns)
+        expected = tuple(len(self.classes[self.class_of[o]].signatures) for o in edge[:2])
+        if found != expected:
+            raise ValueError(
+                f"operators[{edge.target}].input_tables[{slot}]: a table of {found[0]} x {found[1]}"
+                f" costs, expected {expected[0]} x {expected[1]} for the signatures of "
+                f"{source.name} and {target.name}"
+            )
+
     def _class(self, operator: Operator, inputs: Sequence[Operator], group: int) -> OperatorClass:
         placement = self.placements[group]
         shapes = tuple(o.shape for o in inputs)
-        ratio = (
-            1 / Fraction(self.costs.flops_per_s)
-            if self.costs.unit == "seconds" and self.costs.flops_per_s is not None
-            else self.costs.compute_ratio
-        )
+        ratio = self.costs.compute_ratio
+        if self.costs.unit == "seconds":
+            ratio = 1 / Fraction(self.costs.flops_per_s or 1)
         if operator.signatures is not None:
-            signatures = _listed(operator, shapes, placement)
+            signatures = _listed_signatures(operator, shapes, placement)
             compute = [s.compute for s in operator.signatures]
             memory = [s.memory_bytes for s in operator.signatures]
         else:
@@ -168,6 +209,7 @@ class Tables:
             operator.shape,
             operator.tensor_bytes,
             group,
+            operator.input_tables,
         )
 
     def _flops(
@@ -199,6 +241,9 @@ class Tables:
 
     def conversions(self, edge: Edge) -> CostTable:
         """Return the costs of an edge: rows are signatures of the source, columns of the target."""
+        listed = self.listed(edge)
+        if listed is not None:
+            return listed.costs
         key = (self.class_of[edge.source], self.class_of[edge.target], edge.slot)
         if key not in self._conversions:
             source, target = self.classes[key[0]], self.classes[key[1]]
@@ -212,6 +257,35 @@ class Tables:
                 tuple(cost[s.output, b] for b in wanted) for s in source.signatures
             )
         return self._conversions[key]
+
+    def listed(self, edge: Edge) -> ListedTable | None:
+        """Return the table that the instance lists for an edge, if it does."""
+        numbers = self.classes[self.class_of[edge.target]].input_tables
+        number = numbers[edge.slot] if numbers else None
+        return None if number is None else self._listed[number]
+
+    def held(self, edge: Edge) -> Sequence[Label]:
+        """Return the label that each signature of an edge's producer puts out, or its name."""
+        listed = self.listed(edge)
+        if listed is not None:
+            return listed.rows
+        return [s.output for s in self.signatures[edge.source]]
+
+    def wanted(self, edge: Edge) -> Sequence[Label]:
+        """Return the label that each signature of an edge's consumer wants, or its name."""
+        listed = self.listed(edge)
+        if listed is not None:
+            return listed.columns
+        return [s.inputs[edge.slot] for s in self.signatures[edge.target]]
+
+    def edge_cost(self, edge: Edge, have: Label, want: Label) -> Fraction | None:
+        """Return the cost of an edge between two labels, or two names of `held` and `wanted`."""
+        listed = self.listed(edge)
+        if listed is not None:
+            return listed.by_names[have, want]
+        source = self.classes[self.class_of[edge.source]]
+        group = self.classes[self.class_of[edge.target]].group
+        return self.conversion_cost(source, group, have, want)
 
     def conversion_cost(
         self, source: OperatorClass, group: int, have: Label, want: Label
@@ -244,7 +318,23 @@ class Tables:
         return cost + self.costs.wait
 
 
-def _listed(
+def _listed_table(costs: CostTable) -> ListedTable:
+    """Return a table of a file; its rows and columns are named by the first that is alike."""
+    rows, columns = _names(costs), _names(tuple(zip(*costs, strict=True)))
+    by_names = {
+        (a, b): cost
+        for a, row in zip(rows, costs, strict=True)
+        for b, cost in zip(columns, row, strict=True)
+    }
+    return ListedTable(costs, rows, columns, by_names)
+
+
+def _names(lines: CostTable) -> tuple[Label, ...]:
+    names: dict[Hashable, Label] = {}
+    return tuple(names.setdefault(line, (str(i),)) for i, line in enumerate(lines))
+
+
+def _listed_signatures(
     operator: Operator, shapes: Sequence[tuple[int, ...]], placement: Placement
 ) -> tuple[Signature, ...]:
     """Return the signatures of a file, once their labels fit the shapes."""

@@ -27,7 +27,7 @@ TINY = {
     "forest_packing": ("h2_heterogeneous_triangle", "h4_star_with_a_switch", "h6_sequential"),
     "gadget": ("h2_chain_of_bounds", "h5_slot", "h7_square"),
     "knapsack": ("e6_two_rows", "decimals_exact_fit"),
-    "oneflow_sbp": ("h1_memory", "h1_shared_boxing", "two_groups"),
+    "oneflow_sbp": ("h1_memory", "h1_shared_boxing", "listed_tables", "two_groups"),
     "parallel_machines": ("graham_lpt_three_machines", "one_job_too_many", "prices_beat_counting"),
     "pd_ors": ("a_locality", "e_two_jobs", "h_ratio_exact"),
     "sjf_bco": ("e1_co_locate", "e4a_three_jobs"),

@@ -15,7 +15,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.exporting import Exported
 from gadgetopt.system.declaring import exporter
 
-from ..evaluate import conversion_steps
+from ..evaluate import conversion_steps, table_of
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import BROADCAST, PARTIAL, Label, axis_of, split, splits
 from ..signatures import Signature
@@ -82,6 +82,8 @@ def signatures_of(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) ->
 def _into_partial(instance: OneFlowSbpInstance, chosen: list[Signature]) -> Iterator[str]:
     """Yield conversions of S or B into P."""
     for edge in instance.tables.edges:
+        if table_of(instance, edge) is not None:
+            continue  # whoever listed the costs allowed the pair
         have, want = chosen[edge.source].output, chosen[edge.target].inputs[edge.slot]
         for step in conversion_steps(instance, edge, have, want) or ():
             for a, b in zip(step.source, step.target, strict=True):

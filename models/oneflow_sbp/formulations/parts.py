@@ -41,7 +41,8 @@ class Use:
     ----------
     edge : Edge
     have, want : dict of Label to tuple of int
-        Signatures of the producer that put out a label, and of the consumer that want one.
+        Signatures of the producer that put out a label, and of the consumer that want one; names
+        stand in for labels where the instance lists a table.
     cost : dict of (Label, Label) to Fraction
         Possible conversions.
     shared : (int, int) or None
@@ -91,17 +92,18 @@ def uses(
     found = []
     known: dict[object, dict[tuple[Label, Label], Fraction]] = {}
     for edge in tables.edges:
-        source = tables.classes[tables.class_of[edge.source]]
         target = tables.classes[tables.class_of[edge.target]]
+        held, wanted = tables.held(edge), tables.wanted(edge)
         have, want = defaultdict(list), defaultdict(list)
         for k in choices[edge.source]:
-            have[source.signatures[k].output].append(k)
+            have[held[k]].append(k)
         for k in choices[edge.target]:
-            want[target.signatures[k].inputs[edge.slot]].append(k)
-        key = (tables.class_of[edge.source], target.group, edge.tied, *have, None, *want)
+            want[wanted[k]].append(k)
+        listed = target.input_tables[edge.slot] if target.input_tables else None
+        key = (tables.class_of[edge.source], target.group, edge.tied, listed, *have, None, *want)
         if key not in known:
             costs = {
-                (a, b): tables.conversion_cost(source, target.group, a, b)
+                (a, b): tables.edge_cost(edge, a, b)
                 for a in have
                 for b in want
                 if not edge.tied or a == b

@@ -16,7 +16,7 @@ from gadgetopt.reporting.figures import BRIGHT, GREY, INK, PALETTE, RED, TEMPLAT
 from gadgetopt.system.declaring import picture
 
 from ..boxing import LOCAL
-from ..evaluate import conversion_cost, conversion_steps, evaluate
+from ..evaluate import conversion_cost, conversion_steps, evaluate, table_of
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import label_text
 from ..tables import Edge
@@ -241,6 +241,10 @@ def conversion_of(
     instance: OneFlowSbpInstance, solution: OneFlowSbpSolution, edge: Edge
 ) -> tuple[str, float]:
     """Return the collectives of an edge, and what they cost."""
+    listed = table_of(instance, edge)
+    if listed is not None:
+        cost = listed[solution.signature[edge.source]][solution.signature[edge.target]]
+        return "listed", float(cost or 0)
     signatures = instance.tables.signatures
     have = signatures[edge.source][solution.signature[edge.source]].output
     want = signatures[edge.target][solution.signature[edge.target]].inputs[edge.slot]

@@ -84,3 +84,27 @@ def random_instance(seed, *, memory=None, shared=None):
         most = sum(max(s["memory_bytes"] for s in o["signatures"]) for o in operators)
         data["memory_limit_bytes"] = max(1, least + (most - least) * rng.randint(0, 90) // 100)
     return validate(OneFlowSbpInstance, data, f"random {seed}")
+
+
+def listed_instance(seed, **given):
+    """Return a random instance most of whose edges have tables of costs by pairs of signatures."""
+    instance = random_instance(seed, shared=False, **given)
+    rng = random.Random(seed)
+    data = instance.model_dump(mode="json")
+    data["edge_tables"] = []
+    signatures = {o["name"]: len(o["signatures"]) for o in data["operators"]}
+    for operator in data["operators"]:
+        numbers = []
+        for name in operator["inputs"]:
+            table = [
+                [
+                    rng.choice([0, None, rng.randint(1, 500), f"{rng.randint(1, 99)}/7"])
+                    for _ in operator["signatures"]
+                ]
+                for _ in range(signatures[name])
+            ]
+            numbers.append(len(data["edge_tables"]) if rng.random() < 0.8 else None)
+            if numbers[-1] is not None:
+                data["edge_tables"].append(table)
+        operator["input_tables"] = numbers
+    return validate(OneFlowSbpInstance, data, f"listed {seed}")

@@ -10,7 +10,7 @@ from gadgetopt.numbers.tolerance import agrees, exceeds
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.result import Limits, Status
 
-from .brute_force import brute_force, random_instance
+from .brute_force import brute_force, listed_instance, random_instance
 
 SEEDS = 200
 BATCH = 50
@@ -49,6 +49,25 @@ def test_branch_and_bound_finds_the_optimum_of_enumeration(first):
             assert_optimal(instance, optimum, "elimination")
 
 
+@pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
+def test_listed_tables_lead_to_the_optimum_of_enumeration(first):
+    for seed in range(first, first + BATCH):
+        instance = listed_instance(seed)
+        optimum = brute_force(instance)
+        assert_optimal(instance, optimum, "branch_and_bound")
+        if instance.memory_limit_bytes is None:
+            assert_optimal(instance, optimum, "elimination")
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_the_models_read_listed_tables(memory):
+    for seed in range(8):
+        instance = listed_instance(seed, memory=memory)
+        optimum = brute_force(instance)
+        for name in ("aggregated@highs", "pairwise@highs", "weak@highs", "cp_labels"):
+            assert_optimal(instance, optimum, name)
+
+
 @pytest.mark.parametrize("memory", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_models_find_the_optimum_of_enumeration(memory, shared):
@@ -62,8 +81,8 @@ def test_the_models_find_the_optimum_of_enumeration(memory, shared):
 def test_the_quadratic_model_finds_the_optimum_of_enumeration():
     pytest.importorskip("pyscipopt")
     for seed in range(4):
-        instance = random_instance(seed)
-        assert_optimal(instance, brute_force(instance), "quadratic@scip")
+        for instance in (random_instance(seed), listed_instance(seed)):
+            assert_optimal(instance, brute_force(instance), "quadratic@scip")
 
 
 def test_bounds_are_below_the_optimum_and_proved():

@@ -216,15 +216,16 @@ class _Reading:
         self._add(u, v, key, outputs(u), outputs(v), lambda a, b: _free_if(a == b))
 
     def _add_edge(self, edge: Edge, free: Sequence[Label]) -> None:
-        u, v, group = edge.source, edge.target, self._group(edge)
+        u, v = edge.source, edge.target
 
         def cost(a: Label, b: Label) -> Fraction | None:
             if edge.tied and a != b:
                 return None
-            return Fraction(0) if b in free else self._cost(u, group, a, b)
+            return Fraction(0) if b in free else self.of.edge_cost(edge, a, b)
 
-        have = {k: self._output(u, k) for k in self.allowed[u]}
-        want = {k: self._wanted(edge, k) for k in self.allowed[v]}
+        held, wanted = self.of.held(edge), self.of.wanted(edge)
+        have = {k: held[k] for k in self.allowed[u]}
+        want = {k: wanted[k] for k in self.allowed[v]}
         key = (self._key(u), self._key(v), edge.slot, edge.tied, tuple(free))
         self._add(u, v, key, have, want, cost)
 

@@ -1,6 +1,7 @@
 """The fast pass and the fast search are the printed ones."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,20 +15,21 @@ from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN, LabelGraph
 from gadgetopt.system.result import Limits
 
-from ..brute_force import random_instance
+from ..brute_force import listed_instance, random_instance
 
 
 @pytest.mark.parametrize("block", range(10))
 def test_the_fast_pass_takes_the_same_signatures_as_the_printed_one(block):
     for seed in range(20 * block, 20 * (block + 1)):
-        instance = random_instance(seed)
-        assert signatures_of(instance, {})[0] == plain.compiler_greedy(instance)
+        for instance in (random_instance(seed), listed_instance(seed)):
+            assert signatures_of(instance, {})[0] == plain.compiler_greedy(instance)
 
 
+@pytest.mark.parametrize("drawn", [partial(random_instance, shared=False), listed_instance])
 @pytest.mark.parametrize("block", range(10))
-def test_the_fast_search_takes_the_same_signatures_as_the_printed_one(block):
+def test_the_fast_search_takes_the_same_signatures_as_the_printed_one(block, drawn):
     for seed in range(20 * block, 20 * (block + 1)):
-        instance = random_instance(seed, shared=False)
+        instance = drawn(seed)
         printed = plain.auto_parallel(instance)
         fast = auto_parallel(instance, Limits())
         assert (fast.solution is None) == (printed is None), seed

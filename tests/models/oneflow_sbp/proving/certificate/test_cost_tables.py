@@ -13,7 +13,7 @@ from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.proving.certificate.cost_tables import FORBIDDEN, cost_tables
 from gadgetopt.models.oneflow_sbp.proving.certificate.least_cost import least_cost
 
-from ...brute_force import random_instance
+from ...brute_force import listed_instance, random_instance
 from .plain import cost_of, random_tables
 
 #: Makes whole numbers of all costs of the random instances.
@@ -33,10 +33,11 @@ def cost(tables, plan):
     return cost_of(tables, chosen)
 
 
+@pytest.mark.parametrize("drawn", [random_instance, listed_instance])
 @pytest.mark.parametrize("seed", range(150))
-def test_a_plan_costs_what_the_evaluator_says(seed):
+def test_a_plan_costs_what_the_evaluator_says(seed, drawn):
     rng = random.Random(seed)
-    instance = random_instance(seed)
+    instance = drawn(seed)
     tables = cost_tables(instance, SCALE)
     for _ in range(30):
         plan = tuple(rng.randrange(len(s)) for s in instance.tables.signatures)
