@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -63,6 +64,26 @@ class FileImports:
         """Return the outcome of the importer."""
         origin = {"format": self.format, "files": self._sources, "options": dict(self.options)}
         return ImportOutcome(self._instances, {"instances": self._details}, origin)
+
+
+@contextmanager
+def errors_of(path: Path) -> Iterator[None]:
+    """Say which file is wrong, where it makes no instance.
+
+    Raises
+    ------
+    InputError
+        With the first thing that is wrong, in one line.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(": ".join(part for part in (str(path), place, message) if part)) from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def options_of(model: type[Options], importer: str, given: Mapping[str, Any]) -> Options:

@@ -6,15 +6,13 @@ files leave out, such as `num_key_value_heads`, it is taken.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.reading import decoded, read_bytes
+from gadgetopt.system.reading import read_json_object
 
 from .architecture import Attention, Experts, Image, LatentAttention, Transformer
 
@@ -41,13 +39,7 @@ def read_config(path: Path) -> ConfigFile:
     InputError
         If the file is no JSON object, its `model_type` is not known, or a key is missing or wrong.
     """
-    content = read_bytes(path)
-    try:
-        values = json.loads(decoded(path, content), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise InputError(f"{path}: is no JSON object, expected the keys of a config.json")
+    values, sha256 = read_json_object(path, "the keys of a config.json")
     keys = _Keys(path, values)
     family = values.get("model_type")
     read = _FAMILIES.get(family) if isinstance(family, str) else None
@@ -55,11 +47,7 @@ def read_config(path: Path) -> ConfigFile:
         said = "is missing" if "model_type" not in values else repr(family)
         raise InputError(f"{path}: model_type: {said}, expected one of {', '.join(_FAMILIES)}")
     transformer = read(keys)
-    return ConfigFile(path, hashlib.sha256(content).hexdigest(), transformer)
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    return ConfigFile(path, sha256, transformer)
 
 
 class _Keys:

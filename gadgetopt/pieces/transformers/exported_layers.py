@@ -21,10 +21,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.file_imports import errors_of
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import (
     CommModel,
@@ -104,15 +105,9 @@ def import_programs(
     details, sources, origin_of = [], [], {}
     for path in map(Path, files):
         program = read_exported_program(path)
-        try:
+        with errors_of(path):
             layers, warnings = layers_of_program(program, options.layers)
             instance = _instance(kind, layers, options, target)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(f"{path}: {place}: {first['msg']}") from error
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
         name = f"{path.stem}_{target.box_name}x{target.machines}_m{options.microbatches}"
         instances.append((name, instance))
         sources.append({"name": path.name, "sha256_of_graph": program.sha256})

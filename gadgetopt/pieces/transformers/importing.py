@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.file_imports import errors_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
 
@@ -89,14 +88,8 @@ def import_configs(
     for path in map(Path, files):
         config = read_config(path)
         model = config.transformer
-        try:
+        with errors_of(path):
             made = make(model, options, target)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(f"{path}: {place}: {first['msg']}") from error
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
         name = _name(path, model, options, target)
         warnings = [*_warnings(model, options), *made.warnings]
         instances.append((name, made.instance))

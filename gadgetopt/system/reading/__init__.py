@@ -8,11 +8,14 @@ tables      lists of records as tables, and back
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
+import json
 import os
 import stat
 import zlib
 from pathlib import Path
+from typing import Any
 
 from gadgetopt.errors import InputError
 
@@ -89,6 +92,34 @@ def decoded(path: Path, content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+
+
+def read_json_object(path: Path, expected: str) -> tuple[dict[str, Any], str]:
+    """Return the JSON object that a file holds, and the SHA-256 of its bytes.
+
+    Parameters
+    ----------
+    path : Path
+    expected : str
+        What it should be, for the message where it is no object.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or holds no JSON object of finite numbers.
+    """
+    content = read_bytes(path)
+    try:
+        values = json.loads(decoded(path, content), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: is no JSON object, expected {expected}")
+    return values, hashlib.sha256(content).hexdigest()
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
 
 
 def decompressed(path: Path, content: bytes) -> bytes:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gadgetopt.errors import InputError
+
 from ...instance import Operator
 from ...labels import PARTIAL, Shape, split
 from ...operators import inferred_shape
@@ -20,7 +22,7 @@ from ...shapes import (
 from .by_samples import BySamples
 
 
-class NoGradient(ValueError):
+class NoGradient(InputError):
     """The gradient of an operator is not known; the message names its kind."""
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
-from pydantic import ValidationError
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.file_imports import errors_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
@@ -67,13 +67,9 @@ def read_autoparallel(
     instances, details, sources = [], [], []
     for path in map(Path, files):
         dump, sha256 = read_dump(path)
-        try:
+        with errors_of(path):
             first = _first_alike(dump) if clusters else {}
             instance = _instance(dump, first)
-        except ValidationError as error:
-            raise InputError(f"{path}: {error.errors()[0]['msg']}") from None
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
         instances.append((path.stem, instance))
         sources.append({"name": path.name, "sha256": sha256})
         details.append(

@@ -8,8 +8,6 @@ not go together.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ from pydantic import Field
 from gadgetopt.errors import InputError
 from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt
 from gadgetopt.system.files import validate
-from gadgetopt.system.reading import decoded, read_bytes
+from gadgetopt.system.reading import read_json_object
 
 from ...instance import MOST_BYTES, Cost, EdgeTable
 from ...labels import BROADCAST, PARTIAL, Label, split
@@ -88,17 +86,11 @@ def read_dump(path: Path) -> tuple[Dump, str]:
     InputError
         If the file is none, or what it says does not fit together.
     """
-    content = read_bytes(path)
-    try:
-        values = json.loads(decoded(path, content), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise InputError(f"{path}: is no JSON object, expected the keys of {FORMAT}")
+    values, sha256 = read_json_object(path, f"the keys of {FORMAT}")
     dump: Dump = validate(Dump, values, str(path), "")
     for problem in _problems(dump):
         raise InputError(f"{path}: {problem}")
-    return dump, hashlib.sha256(content).hexdigest()
+    return dump, sha256
 
 
 def label_of(text: str, levels: int) -> Label:
@@ -118,10 +110,6 @@ def label_of(text: str, levels: int) -> Label:
     return tuple(
         split(int(match[1])) if match[1] else BROADCAST if match[2] else PARTIAL for match in found
     )
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text}, expected a number, or null for a pair that is not allowed")
 
 
 def _problems(dump: Dump) -> Iterator[str]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.file_imports import errors_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 from gadgetopt.system.reading import read_bytes
@@ -127,14 +127,10 @@ def read_onnx(
         network = read_network(model, path, batch, extents)
         graph, logits = _converted(network, path)
         forward = len(graph.operators)
-        try:
+        with errors_of(path):
             if training:
                 _train(graph, logits)
             instance = instance_of(graph, [devices], costs, memory_limit_gb)
-        except NoGradient as error:
-            raise InputError(f"{path}: {error}") from None
-        except ValidationError as error:
-            raise InputError(f"{path}: {error.errors()[0]['msg']}") from None
         name = f"{path.stem}_{str(devices).replace('x', 'by')}"
         instances.append((name, instance))
         sources.append({"name": path.name, "sha256": digest})

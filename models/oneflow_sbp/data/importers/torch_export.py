@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from pydantic import ValidationError
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.file_imports import errors_of
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.transformers.exported_program import (
     Call,
@@ -76,14 +76,10 @@ def read_torch_export(
         conversion, logits, classes = _converted(path, program, hierarchy)
         graph = conversion.graph
         forward = len(graph.operators)
-        try:
+        with errors_of(path):
             if training:
                 _train(graph, logits, classes)
             instance = instance_of(graph, [devices], costs, memory_limit_gb)
-        except NoGradient as error:
-            raise InputError(f"{path}: {error}") from None
-        except ValidationError as error:
-            raise InputError(f"{path}: {error.errors()[0]['msg']}") from None
         name = f"{path.stem}_{str(devices).replace('x', 'by')}"
         instances.append((name, instance))
         sources.append({"name": path.name, "sha256_of_graph": program.sha256})
