@@ -45,13 +45,13 @@ PUBLISHED: tuple[Callable[..., MethodOutcome], ...] = (
 
 #: Those that take a while where there are many operations.
 AUTOMATIC = (zb_auto, zbv_greedy)
-#: Part of the time for bounds by contradiction.
+#: Part of the time for bounds by contradiction; one value was tried.
 #: Tuned: `benchmarks/pipeline_schedules_bounds.py`.
 CONTRADICTION_PART = 0.3
 #: Part of the time for annealing. Tuned: `benchmarks/pipeline_schedules_search.toml`.
 ANNEALING_PART = 0.3
 #: Part of the time that is left for the relaxation to two devices; one value was tried.
-#: Tuned: `benchmarks/pipeline_schedules_published_chunks.toml`.
+#: Tuned: `benchmarks/pipeline_schedules_pair.py`, which compares it with others.
 PAIR_PART = 0.4
 
 
