@@ -28,8 +28,9 @@ from .messages import (
 )
 from .order import elimination_order
 
-#: Sweeps between two looks at bound and assignment. Tuned: `benchmarks/constants.py`.
-_BETWEEN = 5
+#: Sweeps between two looks at bound and assignment, of which a look takes as long as fifty.
+#: Tuned: `benchmarks/configured_models.py`.
+_BETWEEN = 25
 #: Part of the labels of the last elimination that was too wide; with more of them none is tried.
 #: Tuned: `benchmarks/constants.py`.
 _FEWER = 0.7

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.oneflow_sbp.proving import reweighted
 from gadgetopt.models.oneflow_sbp.proving.bounds.relaxations import mini_buckets, reparametrisation
 from gadgetopt.models.oneflow_sbp.proving.certificate.check import check_bound
 from gadgetopt.models.oneflow_sbp.proving.certificate.records import (
@@ -24,6 +25,12 @@ from ....certificate_mutations import mutated
 from ...brute_force import brute_force, listed_instance, random_instance
 
 RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def few_sweeps(monkeypatch):
+    """Leave enough open on small instances for proofs of every kind."""
+    monkeypatch.setattr(reweighted, "_BETWEEN", 5)
 
 
 @pytest.mark.parametrize("seed", range(150))
