@@ -51,7 +51,7 @@ CONTRADICTION_PART = 0.3
 #: Part of the time for annealing. Tuned: `benchmarks/pipeline_schedules_search.toml`.
 ANNEALING_PART = 0.3
 #: Part of the time that is left for the relaxation to two devices; one value was tried.
-#: Tuned: `benchmarks/pipeline_schedules_pair.py`, which compares it with others.
+#: Tuned: `benchmarks/pipeline_schedules_pair.py`.
 PAIR_PART = 0.4
 
 
