@@ -29,7 +29,7 @@ reasoning holds for every :math:`Z < B`, and proves :math:`Z \ge B`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gadgetopt.pieces.preemption import preemptive_makespan
 
@@ -48,7 +48,9 @@ class RefutedError(Exception):
     """No schedule is as short as supposed."""
 
 
-def is_refuted(shop: Shop, below: int, begin: int) -> bool:
+def is_refuted(
+    shop: Shop, below: int, begin: int, goes_on: Callable[[], bool] = lambda: True
+) -> bool:
     """Return True if it is found that no makespan, or no period, is less than so many ticks.
 
     Parameters
@@ -57,11 +59,13 @@ def is_refuted(shop: Shop, below: int, begin: int) -> bool:
     below : int
     begin : int
         The device from whose begin to whose end the period is counted; a makespan has no such.
+    goes_on : callable, optional
+        Returns whether there is time for a further round; without, nothing is refuted.
     """
     if 3 * sum(shop.microbatches) > MOST_OPERATIONS:
         return False
     try:
-        Supposition(shop, below, begin).draw_conclusions()
+        Supposition(shop, below, begin).draw_conclusions(goes_on)
     except RefutedError:
         return True
     return False
@@ -107,7 +111,7 @@ class Supposition:
             self.leads[a].append((b, lag))
             self._order(a, b)
 
-    def draw_conclusions(self) -> None:
+    def draw_conclusions(self, goes_on: Callable[[], bool]) -> None:
         """Raise heads, tails and orders until nothing changes, or for `ROUNDS` rounds.
 
         Raises
@@ -116,6 +120,8 @@ class Supposition:
             If there is a contradiction.
         """
         for _ in range(ROUNDS):
+            if not goes_on():
+                return
             known = sum(self.head) + sum(self.tail)
             order = sorted(range(len(self.kinds)), key=lambda o: self.before[o].bit_count())
             for o in order:

@@ -118,7 +118,7 @@ STATED = {
     "marl_placement": {"forced_comm_s", "lots_of"},  # the slowdowns of an instance; jobs alike
     "pipeline_schedules": {
         "shop_of",  # the instance in ticks
-        "is_refuted",  # called by the check alone; the methods ask it how much is refuted
+        "is_refuted",  # (B7), of the length that a certificate names; the methods try lengths
         # (B1) to (B6): a certificate names a formula and where; the methods ask for the largest.
         "chain_bound", "load_bound", "machine_bound", "rounds_bound", "warm_up_bound",
         "windows_bound",

@@ -12,6 +12,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
+from ...contradiction import is_refuted
 from ...heads_tails import HeadsTails
 from ...instance import PipelineSchedulesInstance
 from ...shop import Shop, shop_of
@@ -84,11 +85,15 @@ def contradictions(
     First `most`, the ticks of a schedule, which ends the search if nothing is shorter; then the
     halves between what is refuted and what is not, until they are shorter than a step.
     """
+
+    def goes_on() -> bool:
+        return not clock.expired
+
     begins = list(range(len(shop.on_device)) if shop.period else range(1))
     tried = most
     while least + step <= most + 1 and not clock.expired:
-        proofs = (Contradiction(ticks=tried, begin=d) for d in begins if not clock.expired)
-        proof = next((proof for proof in proofs if ticks_of(shop, proof) is not None), None)
+        proofs = (Contradiction(ticks=tried, begin=d) for d in begins if goes_on())
+        proof = next((p for p in proofs if is_refuted(shop, p.ticks, p.begin, goes_on)), None)
         if proof is None:
             most = tried - 1
         else:
