@@ -140,7 +140,7 @@ def protocol(store: Path, out: Path, methods: list[str], time_s: float, seeds: i
         "## Significance",
         "",
         f"{TEST} A pair of methods has a row where p, corrected for all pairs of its system, is at "
-        "most 0.05.",
+        "most 0.05, by the same `python benchmarks/records.py protocol`.",
         "",
         "| system | method | other | instances | better | worse | equal | p |",
         "|---|---|---|---:|---:|---:|---:|---:|",
