@@ -45,13 +45,12 @@ PUBLISHED: tuple[Callable[..., MethodOutcome], ...] = (
 
 #: Those that take a while where there are many operations.
 AUTOMATIC = (zb_auto, zbv_greedy)
-#: Part of the time for bounds by contradiction; one value was tried.
-#: Tuned: `benchmarks/pipeline_schedules_bounds.py`.
+#: Part of the time for bounds by contradiction. Tuned: `benchmarks/pipeline_schedules_parts.py`.
 CONTRADICTION_PART = 0.3
 #: Part of the time for annealing. Tuned: `benchmarks/pipeline_schedules_search.toml`.
 ANNEALING_PART = 0.3
-#: Part of the time that is left for the relaxation to two devices; one value was tried.
-#: Tuned: `benchmarks/pipeline_schedules_pair.py`.
+#: Part of the time that is left for the relaxation to two devices.
+#: Tuned: `benchmarks/pipeline_schedules_parts.py`.
 PAIR_PART = 0.4
 
 

@@ -1,13 +1,12 @@
-"""Parts of the time for the relaxation to the first and the last device.
+"""Parts of the time that `close_gap` gives to its steps, on two chunks a device in a loop.
 
 No study changes a constant of the library's own modules.
 
-`close_gap` gives a part of the time that is left to a relaxation that limits two devices only,
-`PAIR_PART`, and the rest to CP-SAT on all of them. Two chunks a device in a loop, where formulas
-and schedules alone leave gaps: for each value of the constant how many instances are closed, the
-mean gap of the others, and the mean processor time.
+`CONTRADICTION_PART` is for bounds by contradiction, `PAIR_PART` for the relaxation that limits two
+devices only. Formulas and schedules alone leave gaps here: for each value of a constant how many
+instances are closed, the mean gap of the others, and the mean processor time.
 
-Run `python benchmarks/pipeline_schedules_pair.py [--values 0.2 0.4 0.8] [--seconds 30]`.
+Run `python benchmarks/pipeline_schedules_parts.py PAIR_PART [--values 0.2 0.4 0.8] [--seconds 30]`.
 """
 
 from __future__ import annotations
@@ -62,14 +61,16 @@ def gap_of(instance: PipelineSchedulesInstance, seconds: float) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("constant", choices=("CONTRADICTION_PART", "PAIR_PART"))
     parser.add_argument("--values", type=float, nargs="*", default=[0.2, 0.4, 0.8])
     parser.add_argument("--seconds", type=float, default=30.0, help="for an instance")
     args = parser.parse_args()
-    print("| `PAIR_PART` | closed | mean gap of the others | mean s of the processor |")
+    print(f"| `{args.constant}` | closed | mean gap of the others | mean s of the processor |")
     print("|---:|---:|---:|---:|")
     cases = instances()
     for value in args.values:
-        close_gap.PAIR_PART, start = value, time.process_time()
+        setattr(close_gap, args.constant, value)
+        start = time.process_time()
         gaps = [gap_of(instance, args.seconds) for instance in cases]
         took = (time.process_time() - start) / len(cases)
         left = [gap for gap in gaps if gap]
