@@ -55,7 +55,8 @@ class SolverProcess:
         self.last_words: deque[bytes] = deque(maxlen=20)
         self.popen: subprocess.Popen[bytes] = subprocess.Popen(
             [
-                *(sys.executable, "-P", "-m", "gadgetopt.runs.engine.solver_process"),
+                *(sys.executable, "-P", *(["-B"] if sys.dont_write_bytecode else [])),
+                *("-m", "gadgetopt.runs.engine.solver_process"),
                 *(["--echo"] if echo else []),
                 *options,
             ],

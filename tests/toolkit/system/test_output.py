@@ -34,7 +34,11 @@ def test_a_failed_write_leaves_what_was_there_and_nothing_beside_it(tmp_path):
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, root):
-    """A limit on the size of files fails a write in its middle, as a full disk does."""
+    """A limit on the size of files fails a write in its middle, as a full disk does.
+
+    Nothing is compiled meanwhile: Python keeps a compiled file that was cut off, and later fails to
+    read it.
+    """
 
     def small_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
