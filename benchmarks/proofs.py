@@ -7,13 +7,13 @@ No study measures proofs of models: their size, and what reading them takes.
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
-(at least `--least` seconds, at most `--most`). A model that is not built in `--build` seconds is
-left out. With `--methods`, the exact ones among the system's default methods are run and proved
-instead; with `--runs`, each linear formulation with HiGHS as a user runs it, and as `--certify`
-proves it: a run builds and compiles its model, evaluates its solution and proves its root by
-itself, and so does the proof build its model anew. All times are processor seconds, those of
-started processes included, and limits count them, too. What takes less than a tenth of a second is
-done `--repeat` times, HiGHS and proof alike, and the least time of each counts: on a machine at
+(at least `--least` seconds, at most `--most`). A model that is not built in `--build` seconds, or
+has no columns, is left out. With `--methods`, the exact ones among the system's default methods are
+run and proved instead; with `--runs`, each linear formulation with HiGHS as a user runs it, and as
+`--certify` proves it: a run builds and compiles its model, evaluates its solution and proves its
+root by itself, and so does the proof build its model anew. All times are processor seconds, those
+of started processes included, and limits count them, too. What takes less than a tenth of a second
+is done `--repeat` times, HiGHS and proof alike, and the least time of each counts: on a machine at
 work, a millisecond is now one and then two.
 
     python benchmarks/proofs.py --stream 100
@@ -106,7 +106,8 @@ def main() -> None:
                 name = f"{document.problem.name}/{document.name}"
                 print(f"| {name} | {formulation.name} | not built", flush=True)
                 continue
-            verdicts += measured(document, formulation.name, form, asked)
+            if form.columns:  # else nothing is left for HiGHS to solve
+                verdicts += measured(document, formulation.name, form, asked)
     if verdicts:
         runs = asked.methods or asked.runs
         solver = "the run" if runs else "HiGHS"
