@@ -28,6 +28,10 @@ TINY = 1e-290
 #: it. By definition.
 SIMPLE = 10**6
 
+#: Size below which a decimal of six digits after the point has a double of its own, to which no
+#: other fraction with a denominator of up to a thousand rounds. By definition.
+SHORT = 2**20
+
 
 def decimal_rational(x: Number) -> Fraction:
     """Return the rational that the shortest decimal form of `x` denotes: 0.1 is 1/10.
@@ -80,6 +84,8 @@ def simplest_rational(x: Number) -> Fraction:
         raise ValueError(f"{x} is not a finite number")
     if x.is_integer():  # most numbers of models
         return Fraction(int(x))
+    if abs(x) < SHORT and (whole := round(x * SIMPLE)) / SIMPLE == x:  # most others
+        return Fraction(whole, SIMPLE)
     above, below = x.as_integer_ratio()
     p_old, q_old, p, q = 0, 1, 1, 0
     while True:
