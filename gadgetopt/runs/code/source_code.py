@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distribution, distributions, packages_distributions
@@ -104,15 +105,12 @@ class PresentCode:
 #: System, method, and the plug-ins that make it.
 _Asked = tuple[str, str, tuple[str, ...]]
 
-_first_use: dict[_Asked, str] = {}
+_first_use = SourceCode()
 
 
 def loaded_code(problem: Problem, method: Method) -> str:
-    """Return the code of a method as it was when this process first needed it."""
-    which = problem.name, method.name, _modules(problem, method)[1]
-    if which not in _first_use:
-        _first_use[which] = SourceCode().of(problem, method)
-    return _first_use[which]
+    """Return the code of a method, each package of it as this process first needed it."""
+    return _first_use.of(problem, method)
 
 
 # -- modules and distributions ---------------------------------------------------------------------
@@ -227,11 +225,14 @@ def _digest(package: str) -> str:
     place = _place(package)
     if place is None:
         return "of no source"
-    skipped = _NOT_TOOLKIT if package == LIBRARY else frozenset()
-    files = [place] if place.is_file() else sorted(_files(place, skipped))
+    if place.is_file():
+        places = [(place.name, place)]
+    else:
+        skipped = _NOT_TOOLKIT if package == LIBRARY else frozenset()
+        names = map("/".join, sorted(_files(place, skipped)))
+        places = [(name, place / name) for name in names]
     digest = hashlib.sha256()
-    for path in files:
-        name = path.name if path == place else path.relative_to(place).as_posix()
+    for name, path in places:
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -241,11 +242,14 @@ def _digest(package: str) -> str:
     return digest.hexdigest()[:_DIGITS]
 
 
-def _files(folder: Path, skipped: frozenset[str]) -> Iterator[Path]:
-    for path in folder.iterdir():
-        if path.name.startswith(".") or path.name in skipped or path.name == "__pycache__":
-            continue
-        if path.is_dir():
-            yield from _files(path, frozenset())
-        elif path.is_file() and path.suffix not in _NOT_CODE:
-            yield path
+def _files(folder: str | Path, skipped: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the parts of the names of a folder's files of code."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if name.startswith(".") or name in skipped or name == "__pycache__":
+                continue
+            if entry.is_dir():
+                yield from ((name, *inner) for inner in _files(entry.path, frozenset()))
+            elif entry.is_file() and os.path.splitext(name)[1] not in _NOT_CODE:
+                yield (name,)

@@ -137,7 +137,7 @@ def here(tmp_path, monkeypatch):
     """The plug-in in this very process."""
     plugin = Plugin(tmp_path, "package")
     monkeypatch.syspath_prepend(plugin.site)
-    monkeypatch.setattr(source_code, "_first_use", {})
+    monkeypatch.setattr(source_code, "_first_use", SourceCode())
     forget()
     yield plugin
     monkeypatch.undo()
