@@ -32,6 +32,7 @@ def main() -> int:
 
     try:
         from compose import compose
+        from jupyter_cache import get_cache
         from sphinx.cmd.build import build_main
     except ImportError as error:
         print(f"docs/build.py: {error}: pip install '.[docs]'", file=sys.stderr)
@@ -45,6 +46,7 @@ def main() -> int:
         for folder in (given.work, given.out):
             shutil.rmtree(folder, ignore_errors=True)
     compose(given.work / "source")
+    _ = get_cache(given.work / "notebooks").db  # processes that read do not create it all at once
     options = ["-b", "html", "-c", str(HERE / "_extensions"), "-d", str(given.work / "doctrees")]
     options += ["-W", "--keep-going", "-q", "-j", str(given.jobs)]
     options += ["-D", f"nb_execution_cache_path={given.work / 'notebooks'}"]

@@ -5,8 +5,10 @@ Links and anchors that lead nowhere, files loaded from elsewhere, formulas that 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -79,12 +81,23 @@ class Page(HTMLParser):
 
 def problems_of(site: Path) -> list[str]:
     """Return a line for everything that is broken."""
-    read = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
-    return [line for path, page in read.items() for line in _problems(site, path, page, read)]
+    paths = sorted(site.rglob("*.html"))
+    with ProcessPoolExecutor() as pool:
+        read = dict(zip(map(str, paths), pool.map(_page, paths, chunksize=16), strict=True))
+    there = {str(site), *map(str, site.rglob("*"))}
+    return [
+        line for path, page in read.items() for line in _problems(site, path, page, read, there)
+    ]
 
 
-def _problems(site: Path, path: Path, page: Page, read: dict[Path, Page]) -> Iterator[str]:
-    name = path.relative_to(site)
+def _page(path: Path) -> Page:
+    return Page(path.read_text())
+
+
+def _problems(
+    site: Path, path: str, page: Page, read: dict[str, Page], there: set[str]
+) -> Iterator[str]:
+    name, folder = os.path.relpath(path, site), os.path.dirname(path)
     for formula in page.raw:
         yield f"{name}: formula is not rendered: {formula}"
     for link in page.loaded:
@@ -94,8 +107,8 @@ def _problems(site: Path, path: Path, page: Page, read: dict[Path, Page]) -> Ite
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
             continue
-        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-        if not target.exists():
+        target = os.path.normpath(os.path.join(folder, unquote(parts.path))) if parts.path else path
+        if target not in there:
             yield f"{name}: link to nothing: {link}"
         elif (
             parts.fragment

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -98,3 +99,19 @@ exclude_patterns = []
 templates_path = []
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def setup(app: Any) -> None:
+    """Spread the notebooks over what processes read."""
+    app.connect("env-before-read-docs", _spread)
+
+
+def _spread(app: Any, env: Any, names: list[str]) -> None:
+    """Order pages so that notebooks lie evenly among them.
+
+    A process reads some fifty neighbours one after another: all notebooks would be one's.
+    """
+    notebooks = [name for name in names if name.startswith("notebooks/")]
+    others = [name for name in names if not name.startswith("notebooks/")]
+    places = {name: k / len(group) for group in (notebooks, others) for k, name in enumerate(group)}
+    names.sort(key=places.__getitem__)

@@ -6,7 +6,6 @@ and no formula left unrendered, the build itself checks on every page.
 
 import json
 import shutil
-import sys
 import time
 from pathlib import Path
 
@@ -219,12 +218,10 @@ def test_the_page_follows_the_reader_s_light(browser, scheme):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_what_is_broken_is_found(tmp_path):
-    sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
-    try:
-        from check_links import problems_of
-    finally:
-        sys.path.pop(0)
+def test_what_is_broken_is_found(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_extensions")
+    from check_links import problems_of
+
     (tmp_path / "a.html").write_text(
         '<p id="x">$\\frac12$ costs $5</p><a href="b.html">b</a><a href="#y">y</a>'
         '<a href="#x">x</a><script src="https://example.org/x.js"></script><merror></merror>'
