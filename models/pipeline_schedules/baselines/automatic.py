@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gadgetopt.errors import ModelRefused
@@ -16,34 +16,32 @@ from ..evaluate import evaluate
 from ..instance import PipelineSchedulesInstance, PipelineSchedulesSolution
 from ..shop import Shop, shop_of, without_options
 from .layout import v_of
-from .list_schedule import ListSchedule, Ranked
+from .list_schedule import ListSchedule
 from .outcome import one_route, outcome_of
 
 
 @method(kind="baseline", reference="Qi et al. 2024 (reconstructed)")
 def zb_auto(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
-    """F and I as they come, W in the gaps or where memory is full; best of 8."""
+    """F and I as they come, W in the gaps or where memory is full; best of 8.
+
+    Forwards of the warm-up end before the first I can arrive, or begin before.
+    """
     one_route(instance)
     shop = shop_of(without_options(instance))
-    switches = itertools.product((False, True), repeat=3)
-    return _best(instance, (FillGaps(shop, *switch) for switch in switches), Clock(limits))
+    begins = [h + f + r for h, f, r in zip(shop.head, shop.f, shop.between, strict=True)]
+    ends = [begin - f for begin, f in zip(begins, shop.f, strict=True)]
+    switches = itertools.product((ends, begins), (False, True), (False, True))
+    schedules = (FillGaps(shop, first, eager, latest) for latest, first, eager in switches)
+    return _best(instance, schedules, Clock(limits))
 
 
 @method(kind="baseline", reference="Qi et al. 2024b (reconstructed)")
 def zbv_greedy(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
-    """Two chunks in a V: what can start first runs, W last among equals; best of 4."""
+    """The same on two chunks in a V, forwards as memory allows; best of 4."""
     v_of(instance)
     shop = shop_of(without_options(instance))
-
-    def built(backward_first: bool, later_first: bool) -> ListSchedule:
-        def rank(op: Operation) -> tuple[int, ...]:
-            place = ("IFW" if backward_first else "FIW").index(op.kind)
-            return (place, -op.stage if later_first else op.stage)
-
-        return Ranked(shop, rank)
-
-    switches = itertools.product((True, False), repeat=2)
-    return _best(instance, (built(*switch) for switch in switches), Clock(limits))
+    switches = itertools.product((False, True), repeat=2)
+    return _best(instance, (FillGaps(shop, *switch) for switch in switches), Clock(limits))
 
 
 def _best(
@@ -65,56 +63,55 @@ def _best(
 
 
 class FillGaps(ListSchedule):
-    """The rule of `zb_auto`, stage s alone on device s.
+    """Where an F or an I is there it runs, of several chunks the later first; W fills the gaps.
 
     Parameters
     ----------
     shop : Shop
-    more_forwards : bool
-        True if the warm-up also takes forwards that delay the first I.
     backward_first : bool
         I before F where both are there.
     eager : bool
         True if a W runs in every gap; else where it ends before the next operation is there, or
-        the gap is longer than any so far that its device filled.
+        where with the gap the device would be idle for longer than any other was so far. So a
+        device may wait as long as the one that waits most, which sets the pace.
+    latest : sequence of int, optional
+        Of each device: when a forward begins at the latest, but for the first one, before the first
+        I; None: as memory allows.
     """
 
-    def __init__(self, shop: Shop, more_forwards: bool, backward_first: bool, eager: bool):
+    def __init__(
+        self,
+        shop: Shop,
+        backward_first: bool,
+        eager: bool,
+        latest: Sequence[int] | None = None,
+    ):
         super().__init__(shop)
-        self.more_forwards, self.eager = more_forwards, eager
         self.kinds = "IF" if backward_first else "FI"
-        #: Of each stage: the tick at which its first I can arrive.
-        self.first_back = [
-            head + f + between
-            for head, f, between in zip(shop.head, shop.f, shop.between, strict=True)
-        ]
-        self.longest = [0] * len(shop.f)
+        self.eager, self.latest = eager, latest
 
     def chosen(self, device: int, now: int) -> Operation | None:
         """Return F or I that is there, or a W that fills the gap before them."""
         soon: int | None = None
+        there: list[Operation] = []
         for time, op in self.arrivals(device, self.kinds):
             if time > now:
                 soon = time if soon is None else min(soon, time)
-            elif op.kind == "I" or self._is_worth_it(op, now):
-                return op
+            elif op.kind == "I" or self._is_worth_it(op, device, now):
+                there.append(op)
+        if there:
+            return min(there, key=lambda op: (self.kinds.index(op.kind), -op.stage))
         weight = self.oldest_weight(device)
-        return weight if weight is not None and self._fills(weight, soon, now) else None
+        return weight if weight is not None and self._fills(weight, device, soon, now) else None
 
-    def _is_worth_it(self, forward: Operation, now: int) -> bool:
-        """Return True if a forward of the warm-up may begin, and any after the first I."""
-        s, _, j = forward
-        if not j or self.done[s, "I"]:
+    def _is_worth_it(self, forward: Operation, device: int, now: int) -> bool:
+        """Return True if a forward may begin: any after the first I of its device."""
+        if self.latest is None or not forward.microbatch or self.done[forward.stage, "I"]:
             return True
-        end = now if self.more_forwards else now + self.shop.f[s]
-        return end <= self.first_back[s]
+        return now <= self.latest[device]
 
-    def _fills(self, weight: Operation, soon: int | None, now: int) -> bool:
+    def _fills(self, weight: Operation, device: int, soon: int | None, now: int) -> bool:
         """Return True if a W may begin, given when the next F or I is there."""
-        s = weight.stage
-        if self.eager or soon is None or soon - now >= self.shop.w[s]:
+        if self.eager or soon is None or soon - now >= self.shop.w[weight.stage]:
             return True
-        if soon - now <= self.longest[s]:
-            return False
-        self.longest[s] = soon - now
-        return True
+        return self.idle[device] + soon - now > max(self.idle)

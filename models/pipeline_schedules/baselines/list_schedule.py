@@ -40,6 +40,8 @@ class ListSchedule(ABC):
         Of a stage and a kind: how many operations have begun.
     pending : list of int
         Of each device: W's whose I is done.
+    idle : list of int
+        Of each device: ticks between its operations so far.
     """
 
     def __init__(self, shop: Shop, in_flight: Sequence[int] | None = None, *, fused: bool = False):
@@ -51,7 +53,7 @@ class ListSchedule(ABC):
         self._there: dict[tuple[int, str], deque[int]] = {key: deque() for key in self.done}
         for route in shop.routes:
             self._there[route[0], "F"].extend([0] * shop.microbatches[route[0]])
-        self.pending, self._level, self._free = ([0] * len(devices) for _ in range(3))
+        self.pending, self.idle, self._level, self._free = ([0] * len(devices) for _ in range(4))
         self._events = [(0, d) for d in devices]
         # Room for the later stages of one microbatch on the device, so that it can go on.
         self._reserve = [
@@ -108,6 +110,8 @@ class ListSchedule(ABC):
 
     def _execute(self, d: int, op: Operation, now: int) -> None:
         shop, (s, kind, _) = self.shop, op
+        if self.cells[d]:
+            self.idle[d] += now - self._free[d]
         self._there[s, kind].popleft()
         self.done[s, kind] += 1
         end = now + {"F": shop.f, "I": shop.i, "W": shop.w}[kind][s]

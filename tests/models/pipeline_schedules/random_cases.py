@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
 from gadgetopt.models.pipeline_schedules.cells import Operation
 from gadgetopt.models.pipeline_schedules.instance import (
     PipelineSchedulesInstance,
@@ -11,6 +13,9 @@ from gadgetopt.models.pipeline_schedules.instance import (
     Route,
     Stage,
 )
+
+#: Devices and microbatches of instances that brute force goes through.
+SIZES = ((2, 2), (2, 2), (2, 2), (3, 2), (2, 3))
 
 
 def random_instance(
@@ -87,3 +92,16 @@ def one_stage_less(instance):
     return instance.model_copy(
         update={"routes": (route.model_copy(update={"stages": (*stages, last)}),)}
     )
+
+
+def drawn(seed):
+    """Return a tiny instance: one chunk a device, two on one or both devices, or two routes."""
+    rng = np.random.default_rng(seed)
+    kind = seed % 5
+    if kind == 3 and seed % 2:
+        return random_instance(rng, sizes=((2, 1),), chunks=(2,))
+    if kind == 3:
+        return one_stage_less(random_instance(rng, sizes=((2, 2),), chunks=(2,)))
+    if kind == 4:
+        return two_ways(random_instance(rng, sizes=((2, 1),), chunks=(1,)))
+    return random_instance(rng, sizes=SIZES, chunks=(1,))

@@ -17,24 +17,10 @@ from gadgetopt.system.result import Limits, Status
 
 from .brute_force import optimum
 from .conftest import solved
-from .random_cases import one_stage_less, random_instance, two_ways
+from .random_cases import drawn, random_instance
 
 #: Random instances; GADGETOPT_PIPELINES=300 draws more.
 COUNT = int(os.environ.get("GADGETOPT_PIPELINES", "10"))
-SIZES = ((2, 2), (2, 2), (2, 2), (3, 2), (2, 3))
-
-
-def drawn(seed):
-    """Return a tiny instance: one chunk a device, two on one or both devices, or two routes."""
-    rng = np.random.default_rng(seed)
-    kind = seed % 5
-    if kind == 3 and seed % 2:
-        return random_instance(rng, sizes=((2, 1),), chunks=(2,))
-    if kind == 3:
-        return one_stage_less(random_instance(rng, sizes=((2, 2),), chunks=(2,)))
-    if kind == 4:
-        return two_ways(random_instance(rng, sizes=((2, 1),), chunks=(1,)))
-    return random_instance(rng, sizes=SIZES, chunks=(1,))
 
 
 @pytest.mark.parametrize("seed", range(COUNT))

@@ -199,6 +199,15 @@ def test_automatic_schedules_are_no_worse_than_those_by_hand(in_flight, objectiv
     assert value(zb_auto, instance, f"{objective}_s") <= best
 
 
+@pytest.mark.parametrize("times", [(185, 181, 93, 6), (297, 294, 199, 5), (113, 112, 81, 4)])
+def test_the_automatic_schedule_is_zb_h1_with_memory_for_the_devices(times):
+    # Which is optimal there: f, i, w and c of published settings.
+    names = ("forward_us", "input_grad_us", "weight_grad_us", "transfer_us")
+    instance = loop(4, 8, in_flight=4, **dict(zip(names, times, strict=True)))
+    assert value(zb_auto, instance) == value(zb_h1, instance)
+    assert value(zb_auto, instance, "peak_bytes") == 4
+
+
 @pytest.mark.parametrize("in_flight", [2, 3, 4, 5])
 def test_a_greedy_v_fits_into_any_memory(in_flight):
     instance = v_shaped(2, 4, in_flight=in_flight)
