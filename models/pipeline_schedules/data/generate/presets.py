@@ -26,6 +26,20 @@ ZERO_BUBBLE = {
 }
 Model = Literal["1.5B", "6.2B", "14.6B", "28.3B"]
 
+#: Microseconds of F, I and W of each stage in the scheduler's setting with unequal stages, and of a
+#: transfer.
+UNEQUAL = (
+    (30715, 31308, 18746),
+    (29233, 29344, 18789),
+    (29106, 29357, 19062),
+    (29078, 29455, 19367),
+    (28850, 29217, 19455),
+    (28919, 29384, 19967),
+    (28924, 29354, 20096),
+    (41678, 38731, 32833),
+)
+UNEQUAL_TRANSFER = 473
+
 
 @generator()
 def quickstart(rng: np.random.Generator) -> PipelineSchedulesInstance:
@@ -68,6 +82,29 @@ def paper(
         transfer_us=microseconds[3],
         in_flight=in_flight,
         objective=objective,
+    )
+
+
+@generator()
+def unequal(
+    rng: np.random.Generator,
+    *,
+    microbatches: int = 32,
+    in_flight: int = 0,
+    objective: Aim = "makespan",
+) -> PipelineSchedulesInstance:
+    """The zero-bubble scheduler's setting of eight unequal stages. Nothing is drawn.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    microbatches, in_flight, objective
+        As for `equal`.
+    """
+    del rng
+    devices = _stages_of_a_route(len(UNEQUAL), microbatches, 1, "loop")
+    return _placed(
+        devices, microbatches, "loop", list(UNEQUAL), UNEQUAL_TRANSFER, in_flight, objective
     )
 
 

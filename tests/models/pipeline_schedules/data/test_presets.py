@@ -1,11 +1,13 @@
 """Presets place their stages as they say; numbers that cannot be are named."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.models.pipeline_schedules.baselines.dual_pipe import dual_pipe
-from gadgetopt.models.pipeline_schedules.data.generate.presets import equal, random
+from gadgetopt.models.pipeline_schedules.data.generate.presets import equal, random, unequal
 from gadgetopt.models.pipeline_schedules.evaluate import evaluate
 
 from ..conftest import solved
@@ -48,6 +50,16 @@ def test_random_times_are_drawn_once_for_each_stage_of_a_route(placement):
 
 def test_a_random_instance_is_closed_at_once():
     assert solved(drawn()).status == "optimal"
+
+
+def test_unequal_stages_of_the_zero_bubble_scheduler_are_closed_by_the_longest():
+    # 204825 us of the other forwards, 7 transfers of 473, then 32 times 113242 on the last device.
+    result = solved(unequal(None))
+    assert result.status == "optimal"
+    assert result.objective == Fraction(204_825 + 7 * 473 + 32 * 113_242, 10**6)
+    assert solved(unequal(None, objective="period", in_flight=16)).objective == Fraction(
+        32 * 113_242, 10**6
+    )
 
 
 @pytest.mark.parametrize(
