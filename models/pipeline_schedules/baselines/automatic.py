@@ -41,7 +41,8 @@ def zbv_greedy(instance: PipelineSchedulesInstance, limits: Limits | None = None
     v_of(instance)
     shop = shop_of(without_options(instance))
     switches = itertools.product((False, True), repeat=2)
-    return _best(instance, (FillGaps(shop, *switch) for switch in switches), Clock(limits))
+    schedules = (FillGaps(shop, first, eager) for first, eager in switches)
+    return _best(instance, schedules, Clock(limits))
 
 
 def _best(
