@@ -21,6 +21,7 @@ partial sum that reaches it belongs to no optimal assignment.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -165,13 +166,13 @@ def eliminate(
         factor = store.pair(u, v, t)
         buckets[min(factor[0], key=position.__getitem__)].append(factor)
     result = Elimination()
-    work = _Buckets(store, sizes, expired)
+    work = _Buckets(store, sizes, expired, math.inf if most_sums is None else most_sums)
     for at, o in enumerate(order):
         if at % 64 == 0 and expired():
             raise OutOfTime
         groups = _parts(store, buckets[o], o, sizes, most_cells)
         buckets[o] = []
-        if most_sums is not None and (len(groups) > 1 or work.sums > most_sums):
+        if most_sums is not None and len(groups) > 1:
             raise TooWide
         if len(groups) == 1:
             constant, message, part = work.minimum(groups[0], o)
@@ -248,8 +249,15 @@ def _maps_of(factors: Iterable[Factor], o: int) -> dict[int, tuple[int, ...]]:
 class _Buckets:
     """Minima of sums of tables, each combination computed once."""
 
-    def __init__(self, store: Store, sizes: Sequence[int], expired: Callable[[], bool]):
+    def __init__(
+        self,
+        store: Store,
+        sizes: Sequence[int],
+        expired: Callable[[], bool],
+        most_sums: float,
+    ):
         self.store, self.sizes, self.expired = store, sizes, expired
+        self.most_sums = most_sums
         self.known: dict[object, tuple[int, int, tuple[int, ...], tuple[Joint, ...], Ints]] = {}
         self.sums = 0
 
@@ -328,8 +336,10 @@ class _Buckets:
         """Return the minimum over an axis of the sum of tables, and where it is."""
         labels = shape[axis]
         kind = np.int8 if labels < 2**7 else np.int32
-        cells = int(np.prod(shape, dtype=object))
+        cells = math.prod(shape)
         self.sums += cells
+        if self.sums > self.most_sums:
+            raise TooWide
         if cells <= _SMALL:
             total = _sum(tables, shape)
             best = total.argmin(axis=axis)

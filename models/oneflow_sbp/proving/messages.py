@@ -14,6 +14,7 @@ chains through it. `Reparametrisation` then takes whole numbers and is exact.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +31,8 @@ from .sweeps import Network
 Message = tuple[Ints, Ints]
 #: Messages are cut here, far above every sum of finite entries.
 _MOST = FORBIDDEN // 4
+#: Entries of equal tables that are taken at once. Tuned: `benchmarks/configured_models.py`.
+_AT_ONCE = 2**16
 
 
 class Reparametrisation:
@@ -61,7 +64,9 @@ class Reparametrisation:
         nodes = [graph.tables[t].copy() for t in graph.unary]
         self.excess: list[Ints] = [np.zeros(len(table), dtype=np.int64) for table in nodes]
         self.bound: int = 0
+        pairs_of: dict[int, list[int]] = defaultdict(list)
         for i, ((u, v, t), sent) in enumerate(zip(graph.edges, messages, strict=True)):
+            pairs_of[t].append(i)
             for o, moved in zip((u, v), sent, strict=True):
                 if len(moved) != len(nodes[o]):
                     raise ValueError(f"messages[{i}]: {len(moved)} for {len(nodes[o])} labels")
@@ -70,13 +75,20 @@ class Reparametrisation:
                 nodes[o] += moved
                 if (np.abs(nodes[o]) >= 2**62).any():
                     raise ValueError(f"messages[{i}]: their sum is too large for 64 bits")
+        for t, pairs in pairs_of.items():
             table = graph.tables[t]
-            rest = table - sent[0][:, None] - sent[1][None, :]
-            rest = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, rest)
-            least = int(rest.min())
-            self.bound += least
-            self._add(u, rest.min(axis=1) - least)
-            self._add(v, rest.min(axis=0) - least)
+            at_once = max(1, _AT_ONCE // table.size)
+            for k in range(0, len(pairs), at_once):
+                some = pairs[k : k + at_once]
+                first, second = (np.stack([messages[i][side] for i in some]) for side in (0, 1))
+                rest = table - first[:, :, None] - second[:, None, :]
+                rest = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, rest)
+                rows, columns = rest.min(axis=2), rest.min(axis=1)
+                for i, row, column in zip(some, rows, columns, strict=True):
+                    least = int(row.min())
+                    self.bound += least
+                    self._add(graph.edges[i][0], row - least)
+                    self._add(graph.edges[i][1], column - least)
         for o, table in enumerate(nodes):
             self.bound += int(table.min())
             self._add(o, table - table.min())

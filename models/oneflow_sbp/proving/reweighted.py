@@ -28,9 +28,13 @@ from .messages import (
 )
 from .order import elimination_order
 
-#: Sweeps between two looks at bound and assignment, of which a look takes as long as fifty.
-#: Tuned: `benchmarks/configured_models.py`.
+#: Sweeps between two bounds, every second of which comes with a look for an assignment; a look
+#: takes as long as fifty sweeps. Tuned: `benchmarks/configured_models.py`.
 _BETWEEN = 25
+#: Part of the gap: sweeps between two bounds that raise them by less will not close it. Then an
+#: elimination among the labels that are left may take so many times the sums.
+#: Tuned: `benchmarks/configured_models.py`.
+_SLOW, _MORE_SUMS = 0.05, 4
 #: Part of the labels of the last elimination that was too wide; with more of them none is tried.
 #: Tuned: `benchmarks/constants.py`.
 _FEWER = 0.7
@@ -129,31 +133,48 @@ class Reweighter:
         gap = max(gap, _CLOSED)
         stalled = 0
         while self.found.sweeps < most_sweeps and stalled < 4 and not self.expired():
-            for _ in range(_BETWEEN):
-                self.state.sweep()
-            self.found.sweeps += _BETWEEN
             before = self.found.bound
-            moved = self._look()
-            if self._closed(gap) or self._finish(moved):
+            halfway = self._swept().bound
+            moved = self._swept()
+            room = max(0, self._least - moved.bound)
+            self._assign(2, 0.0, gap)
+            self._assign(3, room / 100, gap)
+            slow = moved.bound - halfway < _SLOW * (self._least - moved.bound)
+            if slow:
+                self._assign(6, room / 20, gap)
+            if self._closed(gap) or self._finish(moved, _MORE_SUMS if slow else 1):
                 break
             risen = self.found.bound - before
             stalled = stalled + 1 if risen <= 1e-7 * abs(self.found.bound) else 0
         return self.found
 
-    def _closed(self, gap: float) -> bool:
-        least = min(self.upper, self.found.value)
-        return least - self.found.bound <= gap * abs(least)
+    @property
+    def _least(self) -> int:
+        """What is known to be enough."""
+        return min(self.upper, self.found.value)
 
-    def _look(self) -> Reparametrisation:
+    def _closed(self, gap: float) -> bool:
+        return self._least - self.found.bound <= gap * abs(self._least)
+
+    def _swept(self) -> Reparametrisation:
+        """Pass messages, and keep what they prove if it is more than before."""
+        for _ in range(_BETWEEN):
+            self.state.sweep()
         messages = self.state.messages()
         moved = Reparametrisation(self.reduced, messages)
-        if moved.bound > self.found.bound or self.found.sweeps == _BETWEEN:
+        if moved.bound > self.found.bound or self.found.sweeps == 0:
             self.found.bound, self.found.proof = moved.bound, self._proof(messages)
-        room = max(0, min(self.upper, self.found.value) - moved.bound)
-        for labels, excess in ((2, 0.0), (3, room / 100), (6, room / 20)):
-            kept = self.state.likely(labels, excess + 1 + 1e-9 * abs(moved.bound))
-            self._solve(kept, self.most_sums // 16)
+        self.found.sweeps += _BETWEEN
         return moved
+
+    def _assign(self, labels: int, excess: float, gap: float) -> None:
+        """Unless the gap is closed, look for an assignment among labels that messages favour.
+
+        They are so many of each node, or fewer, as none exceeds the node's least by more.
+        """
+        if not self._closed(gap):
+            nearly = excess + 1 + 1e-9 * abs(self.found.bound)
+            self._solve(self.state.likely(labels, nearly), self.most_sums // 16)
 
     def _proof(
         self,
@@ -188,9 +209,12 @@ class Reweighter:
             ]
         return done.value, again.replaced, order
 
-    def _finish(self, moved: Reparametrisation) -> bool:
-        """Eliminate what the bound does not rule out, if that is little enough."""
-        cutoff = min(self.upper, self.found.value)
+    def _finish(self, moved: Reparametrisation, more: int) -> bool:
+        """Eliminate what the bound does not rule out, if that is little enough.
+
+        It may take so many times the sums.
+        """
+        cutoff = self._least
         if cutoff >= FORBIDDEN:
             return False
         kept = moved.below(cutoff)
@@ -198,10 +222,10 @@ class Reweighter:
             solved: tuple[int, Replaced, list[int]] | None = (cutoff, (), [])
         else:
             left = sum(len(kept.get(o, d)) for o, d in enumerate(self.reduced.domains))
-            if left > self._most_labels:
+            if left > self._most_labels * more:
                 return False
             self._most_labels = _FEWER * left
-            solved = self._solve(kept, self.most_sums)
+            solved = self._solve(kept, more * self.most_sums)
         if solved is None:
             return False
         value, replaced_then, order = solved

@@ -29,6 +29,9 @@ from .records import Replacement
 
 Messages = Sequence[tuple[Sequence[int], Sequence[int]]]
 
+#: Entries of equal tables that are taken at once. Tuned: `benchmarks/configured_models.py`.
+_AT_ONCE = 2**16
+
 
 class MovedCosts:
     """The tables of nodes and of pairs, those of a pair added up.
@@ -50,6 +53,7 @@ class MovedCosts:
             self.around[u].append(e)
             self.around[v].append(e)
         self._made: dict[object, Ints] = {}
+        self._compared: dict[object, Bools] = {}
 
     def replace(self, replacements: Sequence[Replacement], where: str) -> None:
         """Take labels away that others replace.
@@ -77,7 +81,17 @@ class MovedCosts:
             self.domains[said.node] = tuple(left)
 
     def _no_better(self, o: int, labels: Sequence[int], by: Sequence[int]) -> Bools:
-        """Return for each label whether it never costs less than the other one."""
+        """Return for each label whether it never costs less than the other one.
+
+        Nodes with equal tables around them are compared once.
+        """
+        around = [(self._key(e), self.pairs[e][0][0] == o) for e in self.around[o]]
+        key = (self.costs.own[o], self.domains[o], tuple(labels), tuple(by), *around)
+        if key not in self._compared:
+            self._compared[key] = self._compare(o, labels, by)
+        return self._compared[key]
+
+    def _compare(self, o: int, labels: Sequence[int], by: Sequence[int]) -> Bools:
         own = self.costs.arrays[self.costs.own[o]]
         excess = own[list(labels)] - own[list(by)]
         possible: Bools = np.ones(len(labels), dtype=bool)
@@ -111,17 +125,27 @@ class MovedCosts:
         ]
         self.excess: list[Ints] = [np.zeros(len(d), dtype=np.int64) for d in self.domains]
         bound = 0
-        for e, ((pair, _), sent) in enumerate(zip(self.pairs, messages, strict=True)):
-            first, second = (self._message(e, o, m) for o, m in zip(pair, sent, strict=True))
-            for o, message in zip(pair, (first, second), strict=True):
+        sent: list[tuple[Ints, Ints]] = []
+        equal: dict[object, list[int]] = defaultdict(list)
+        for e, ((pair, _), (a, b)) in enumerate(zip(self.pairs, messages, strict=True)):
+            sent.append((self._message(e, pair[0], a), self._message(e, pair[1], b)))
+            equal[self._key(e)].append(e)
+            for o, message in zip(pair, sent[e], strict=True):
                 own[o] = own[o] + message
                 if (np.abs(own[o]) >= 2**62).any():
                     raise ValueError(f"messages[{e}]: their sum is too large for 64 bits")
-            table = self._table(e)
-            left = table - first[:, None] - second[None, :]
-            left = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, left)
-            bound += self._count(pair[0], left.min(axis=1))
-            self._count(pair[1], left.min(axis=0))
+        for edges in equal.values():
+            table = self._table(edges[0])
+            at_once = max(1, _AT_ONCE // table.size)
+            for k in range(0, len(edges), at_once):
+                some = edges[k : k + at_once]
+                first, second = (np.stack([sent[e][side] for e in some]) for side in (0, 1))
+                left = table - first[:, :, None] - second[:, None, :]
+                left = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, left)
+                for e, rows, columns in zip(some, left.min(axis=2), left.min(axis=1), strict=True):
+                    (u, v), _ = self.pairs[e]
+                    bound += self._count(u, rows)
+                    self._count(v, columns)
         return bound + sum(self._count(o, costs) for o, costs in enumerate(own))
 
     def below(self, room: int) -> Domains:
@@ -146,10 +170,15 @@ class MovedCosts:
             raise ValueError(f"messages[{e}]: too large for 64 bits")
         return np.array(message, dtype=np.int64)
 
+    def _key(self, e: int) -> tuple[object, ...]:
+        """Return what pairs with equal tables have in common."""
+        (u, v), pairs = self.pairs[e]
+        return tuple(pair[2:] for pair in pairs), self.domains[u], self.domains[v]
+
     def _table(self, e: int) -> Ints:
         """Return the sum of a pair's tables, over the labels that are left."""
         (u, v), pairs = self.pairs[e]
-        key = tuple(pair[2:] for pair in pairs), self.domains[u], self.domains[v]
+        key = self._key(e)
         if key not in self._made:
             total: Ints = np.zeros((len(self.domains[u]), len(self.domains[v])), dtype=np.int64)
             arrays = self.costs.arrays
