@@ -10,7 +10,8 @@ and blocks of those models are recomputed. DeepSeek-V3 does not fit into two box
 is put on boxes of B200, as pairs of tensor-parallel GPUs.
 
 Run `python benchmarks/configured_models.py [--system spp] [--time-limit 60] [--only TEXT]`. Systems
-are spp, dapple and oneflow_sbp, whose graphs are the whole models; memory does not limit those.
+are spp, dapple, oneflow_sbp, whose graphs are the whole models and whose memory limits nothing, and
+pipeline_schedules, where every GPU of a box has a stage, and boxes have replicas of them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from typing import Any
 import gadgetopt
 
 CONFIGS = Path(__file__).resolve().parents[1] / "docs" / "configs"
+
+SYSTEMS = ("spp", "dapple", "oneflow_sbp", "pipeline_schedules")
 
 #: Models whose sequence is their number of positions.
 FIXED = ("gpt2", "bert-base", "vit-b-16")
@@ -82,6 +85,8 @@ def row(system: str, model: str, boxes: int, settings: dict[str, Any], limit: fl
     if system == "oneflow_sbp":
         given = {k: given[k] for k in ("cluster", "machines", "seq") if k in given}
         given["limit_memory"] = False
+    if system == "pipeline_schedules":
+        given["data_parallel"] = boxes
     gadgetopt.problem(system)  # imports its parts, once
     wall, processor = time.perf_counter(), time.process_time()
     (document,) = gadgetopt.import_("hf-config", CONFIGS / f"{model}.json", system, **given)
@@ -112,7 +117,7 @@ def plan_of(solution: Any) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--system", default="spp", choices=("spp", "dapple", "oneflow_sbp"))
+    parser.add_argument("--system", default="spp", choices=SYSTEMS)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--only", default="")
     given = parser.parse_args()

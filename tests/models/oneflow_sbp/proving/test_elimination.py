@@ -84,6 +84,15 @@ def test_too_wide_is_said_before_it_is_done():
         eliminate(random_graph(1), order_of(random_graph(1)), most_sums=3)
 
 
+def test_an_elimination_takes_the_sums_that_it_may_and_no_more():
+    for seed in range(20):
+        graph = random_graph(seed)
+        order, done = order_of(graph), eliminate(graph, order_of(graph))
+        assert eliminate(graph, order, most_sums=done.sums).value == done.value
+        with pytest.raises(TooWide):
+            eliminate(graph, order, most_sums=done.sums - 1)
+
+
 def test_without_dominated_labels_the_optimum_stays():
     removed = 0
     for seed in range(60):
@@ -136,6 +145,41 @@ def test_sweeps_raise_the_bound():
         assert last <= optimum
         raised += last > first
     assert raised > 10
+
+
+@pytest.mark.parametrize("repeated", [0, 3])
+def test_sweeps_by_classes_of_labels_are_those_of_whole_tables(repeated):
+    for seed in range(10):
+        graph = random_graph(seed, repeated=repeated).merged()
+        state = Reweighting(graph)
+        to_first = [np.zeros(len(graph.domains[u])) for u, _, _ in graph.edges]
+        to_second = [np.zeros(len(graph.domains[v])) for _, v, _ in graph.edges]
+        for _ in range(3):
+            state.sweep()
+            sweep_of_whole_tables(graph, to_first, to_second)
+        for kept, plain in zip(state.to_first, to_first, strict=True):
+            assert np.array_equal(kept, plain)
+        for kept, plain in zip(state.to_second, to_second, strict=True):
+            assert np.array_equal(kept, plain)
+
+
+def sweep_of_whole_tables(graph, to_first, to_second):
+    """Pass messages forward and backward, each over all labels of both nodes."""
+    nodes = range(len(graph.domains))
+    for forward in (True, False):
+        for o in nodes if forward else reversed(nodes):
+            before = [e for e, (_, v, _) in enumerate(graph.edges) if v == o]
+            after = [e for e, (u, _, _) in enumerate(graph.edges) if u == o]
+            part = graph.tables[graph.unary[o]].astype(np.float64)
+            for message in [*(to_second[e] for e in before), *(to_first[e] for e in after)]:
+                part = part + message
+            part = part * (1 / max(len(before), len(after), 1))
+            for e in after if forward else before:
+                table = graph.tables[graph.edges[e][2]].astype(np.float64)
+                mine, theirs = (to_first, to_second) if forward else (to_second, to_first)
+                rows = table if forward else table.T
+                least = (rows + (part - mine[e])[:, None]).min(axis=0)
+                theirs[e][:] = np.minimum(least - least.min(), float(FORBIDDEN // 4))
 
 
 def test_messages_then_elimination_close_the_gap():

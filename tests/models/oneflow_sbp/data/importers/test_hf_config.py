@@ -116,6 +116,19 @@ def test_the_plan_of_a_small_model_is_proved(tmp_path):
     assert (result.status, result.bound_voucher) == ("optimal", "verified")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("boxes", [1, 2])
+@pytest.mark.parametrize("name", ["bert-base", "gpt2", "llama-3.2-1b", "vit-b-16"])
+def test_the_plan_of_a_whole_model_is_proved(root, name, boxes):
+    """Of the smaller four; `benchmarks/configured_models.py` goes through all eight."""
+    given = {"cluster": "dgx-h100", "machines": boxes, "limit_memory": False}
+    if name == "llama-3.2-1b":
+        given["seq"] = 4096
+    (document,) = gadgetopt.import_("hf-config", config(root, name), "oneflow_sbp", **given)
+    result = gadgetopt.solve(document)
+    assert (result.status, result.bound_voucher) == ("optimal", "verified")
+
+
 def test_options_that_cannot_be_used_are_named(root):
     with pytest.raises(InputError, match="blocks: 13, but the model has 12"):
         imported(config(root, "gpt2"), blocks=13)
