@@ -44,8 +44,16 @@ RUNS = (
 
 #: Loops of checkers, which hold theirs against plain Python in their own tests
 #: (tests/toolkit/pieces/pipeline/all_plans/proofs,
-#: tests/models/bgl/partition/proving/certificate).
-TESTED_THERE = {"bound_of", "extended", "first_as_good", "first_of_each", "cheapest_of_two"}
+#: tests/models/a_srpt/proving/certificate, tests/models/bgl/partition/proving/certificate).
+TESTED_THERE = {
+    "bound_of",
+    "cheapest_of_each",
+    "cheapest_of_two",
+    "extended",
+    "first_as_good",
+    "first_of_each",
+    "states_after",
+}
 
 
 class Twins:

@@ -53,14 +53,13 @@ SEARCHES = {"algorithms", "baselines", "bounds", "data", "exact", "formulations"
 #: Parts of checks that still lie elsewhere, by file: they state what an instance says, or bound
 #: what is left of it.
 PARTS = {
-    "a_srpt": {"start_costs"},
     "adversarial_online_policy": {"offline", "prices", "responses"},
     "adversarial_online_run": {"offline", "prices", "whole"},
     "adversarial_online_sequence": {"automaton", "offline", "prices"},
     "adsp_rates": {"workers"},
     "adsp_training": {"workers"},
     "marl_placement": {"cluster", "contents"},
-    "marl_queueing": {"architecture", "cluster", "exhaustion", "slot_ways"},
+    "marl_queueing": {"architecture", "cluster"},
 }  # fmt: skip
 
 #: What a search may call of its check: the check of a candidate, or of a part of one, by which it
@@ -107,7 +106,6 @@ STATED = {
         "pool_of",  # the instance without its servers
         "busy_time_bound", "release_bound", "srpt_bound",  # formulas that a certificate names
         "fraction_sum", "lattice_ceiling", "whole_sum",  # exact sums, and multiples of the weights
-        "classes", "starts_below",  # jobs that are alike, costs of starts: tables of `StateSearch`
     },
     "adsp_training": {"converges_before"},  # the evaluator's own simulation of a training
     "adversarial_online_policy": {
@@ -125,9 +123,6 @@ STATED = {
     },
     "sjf_bco": {"refuse_many"},  # a limit of sizes
 }  # fmt: skip
-#: Programs of a check that a search runs too: going through all that is left proves a bound, and
-#: whoever doubts it has one program to read, not two.
-SHARED_SEARCHES = {"a_srpt": {"StateSearch"}, "marl_queueing": {"PlanSearch"}}
 
 
 @cache
@@ -241,7 +236,7 @@ def test_no_search_runs_the_program_of_its_check(name):
         for found in of_its_check(name, ast.ClassDef)
         if {"run", "search", "finds"} & set(definitions(found, ast.FunctionDef))
     }
-    assert programs == SHARED_SEARCHES.get(name, set())
+    assert programs == set()
 
 
 def test_checks_of_plans_of_pipelines_share_nothing_with_the_searches():

@@ -8,8 +8,8 @@ bound (6) is
 
 A schedule that starts job j at t costs at least :math:`L(\pi) + c_j(t) - \min_t c_j(t)`. Only
 schedules below some cost are of interest, so a start that costs too much is left out; all of this
-is computed in whole numbers, and is part of what checks of certificates rest on. In (F) a job may
-take longer, which makes no start cheaper: the starts that are left hold there, too.
+is computed in whole numbers. In (F) a job may take longer, which makes no start cheaper: the starts
+that are left hold there, too.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 - `check`: the certificate and its check; formulas are in `relaxations.py`.
 - `price_checks`: prices of GPU-time.
-- `server_prices`: prices of parts of servers, by `proving.server_costs`.
+- `server_prices`: prices of parts of servers.
 - `pool_exhaustion`, `cluster_exhaustion`: no schedule of the pool, or of its servers, is cheaper;
-  `proving.start_costs`: what a start costs at prices.
+  `pool_loops`: the first in machine code.
 """

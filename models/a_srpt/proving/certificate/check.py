@@ -8,7 +8,7 @@ r"""Certificates of lower bounds on the weighted sum of completions, and their c
   (`server_prices`).
 * `PoolStates`, `ClusterStates`: prices of GPU-time, and a cost below which there is no schedule of
   the pool, or of (F). The check looks at all schedules that the prices leave
-  (`pool_exhaustion`, `cluster_exhaustion`), up to a number of states; it proves that cost, or what
+  (`pool_exhaustion`, `cluster_exhaustion`), up to a number of them; it proves that cost, or what
   the prices prove alone.
 
 All are checked in whole numbers; durations are the shortest that the exact search of `mapping`
@@ -41,7 +41,6 @@ from ...relaxations import (
     srpt_bound,
     whole_sum,
 )
-from ..start_costs import MOST_STARTS
 from . import (
     cluster_exhaustion,
     pool_exhaustion,
@@ -56,9 +55,9 @@ from .server_prices import bound_of_parts
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 
-#: States of the pool that a check may look at, about 5 microseconds each.
-#: Tuned: `benchmarks/constants.py`.
-MOST_STATES = 5_000_000
+#: Steps that a check of states of the pool may take, about a quarter of a microsecond each: some
+#: eight for a state. Tuned: `benchmarks/constants.py`.
+MOST_STEPS = 100_000_000
 #: Prices and denominators stay below this, so that checks take a predictable time. By definition.
 MOST_PRICE = 10**40
 Price = Annotated[int, Field(ge=0, le=MOST_PRICE)]
@@ -216,14 +215,16 @@ def _exhausted(instance: ASrptInstance, pool: Pool, proof: PoolStates) -> bool:
     total = sum(p * (b - a) for p, a, b in zip(prices, proof.times, proof.times[1:], strict=False))
     if below > whole_sum(pool.weight) * longest or total >= INT64_SAFE:
         return False
-    ticks = np.minimum(np.array(proof.times, dtype=np.int64), min(longest, MOST_STARTS))
+    ticks = np.minimum(
+        np.array(proof.times, dtype=np.int64), min(longest, pool_exhaustion.MOST_STARTS)
+    )
     common = math.gcd(proof.denominator, *prices)  # perhaps beyond 64 bits where all prices are 0
     whole = [price // common for price in (0, *prices)]
     per_tick = np.repeat(np.array(whole, dtype=np.int64), np.diff(ticks, prepend=0))
     denominator = proof.denominator // common
     if isinstance(proof, ClusterStates):
         return cluster_exhaustion.none_cheaper(instance, per_tick.tolist(), denominator, below)
-    return pool_exhaustion.none_cheaper(pool, per_tick, denominator, below, MOST_STATES)
+    return pool_exhaustion.none_cheaper(pool, per_tick, denominator, below, MOST_STEPS)
 
 
 def _proved_by_parts(instance: ASrptInstance, proof: PartPrices) -> Fraction:

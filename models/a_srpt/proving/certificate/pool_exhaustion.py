@@ -1,246 +1,71 @@
-r"""All schedules of the pool below some cost, by dynamic programming over time and prices.
+r"""Proof that no schedule of the pool costs less than some number: all that prices leave.
 
-A *state* at tick t is the set of jobs that wait, and the GPUs that the others use from t on. Its
-successors start any of the jobs that may begin at t. With prices :math:`\pi` and start costs
-:math:`c_j` as in `pool_program`, a schedule with starts :math:`S_j` costs exactly
+A *state* is a tick, the jobs that wait, and the ends of the others. At a tick any waiting jobs
+start; time then goes on to the next completion or release. With prices :math:`\pi \ge 0` of a
+GPU-tick and :math:`\Pi(t) = \sum_{t' < t} \pi_{t'}`, a schedule with starts :math:`S_j` costs
 
-.. math:: L(\pi) + \sum_j \big[c_j(S_j) - \min_s c_j(s)\big]
-          + \sum_t \pi_t\, \big(G - \text{GPUs in use at } t\big),
+.. math::
+    \sum_j \min_s c_j(s) - G\, \Pi(T) + \sum_j \big[c_j(S_j) - \min_s c_j(s)\big]
+    + \sum_{t < T} \pi_t \big(G - \text{GPUs in use at } t\big), \qquad
+    c_j(s) = w_j (s + d_j) + g_j (\Pi(s + d_j) - \Pi(s)),
 
-so a state has paid for the jobs that it started and for the GPUs that were idle before t, and every
-job that waits costs at least its cheapest start from t on. States that come to more than the best
-schedule known are left out; the others are the whole search. Besides these,
+if it ends by T. The first two terms are a bound; a state has paid for the others as far as it has
+come, and each job that waits pays at least its least c from there on. A state that comes to more
+than the schedules that are looked for is left out, and of states that differ in nothing but what
+they have paid the cheapest is kept. Besides,
 
-- every optimal schedule is left-shifted, as weights are positive: a job begins at its release, or
-  at a tick before which it had no room;
-- of equal jobs, of one (g, d, w), the first released starts first;
-- of two states with the same jobs waiting, the one that uses no fewer GPUs at any tick from t on
-  and costs no less is left out.
+- a job that begins after its release needs GPUs of which one was in use the tick before, or it
+  could begin sooner: weights are positive;
+- of equal jobs, of one (g, d, w), the first released starts first.
 
-All of this keeps some optimal schedule. It is one before t, so it is left-shifted and of the cost
-of the optimum whichever of two states its past is replaced by. Branch and bound within dynamic
-programming is that of T. L. Morin and R. E. Marsten, *Branch-and-bound strategies for dynamic
-programming*, Operations Research 24 (1976); the bound and the rules are our own.
-
-A search that comes to its end without a schedule proves that there is none: `none_cheaper`, the
-check of a certificate, runs it once more, with the prices of the certificate. All numbers are whole
-and below 2^62.
+Some optimal schedule does both, and none that is left out is cheaper than all that are kept.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Bools, Ints
-from gadgetopt.numbers.memory import MOST_CELLS as TABLE_CELLS
-from gadgetopt.search.clock import Clock
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 
 from ...relaxations import Pool
-from ..start_costs import (
-    Starts,
-    classes,
-    starts_below,
-)
+from .pool_loops import HEAD, WORD, cheapest_of_each, states_after
 
-#: States of one tick that are compared with each other lie this close, by cost.
-#: Tuned: `benchmarks/constants.py`.
-NEIGHBOURS = 8
-#: Entries that the tables of the states of one tick may have, and digits that their costs may.
-MOST_CELLS, MOST_DIGITS = 5 * TABLE_CELLS, 62
+#: Jobs times ticks that the tables may have, and entries of all states that are still to come.
+MOST_STARTS, MOST_ENTRIES = MOST_CELLS // 4, 2 * MOST_CELLS
+#: Binary digits of sums of costs. By definition.
+MOST_DIGITS = 62
+#: States that a call of a loop takes on, and may find. Tuned: `benchmarks/constants.py`.
+BLOCK = 1 << 14
 
 
-@dataclass
-class _States:
-    """The states of one tick, a row each.
+@dataclass(frozen=True)
+class Tables:
+    """What the loops know of the pool.
 
     Attributes
     ----------
-    waiting : array of bool, shape (states, jobs)
-    used : array of int, shape (states, 1 + longest duration)
-        GPUs in use, from the tick before on.
-    cost : array of int, shape (states,)
-        Of the jobs that started, times the weight scale.
-    paid : array of int, shape (states,)
-        At least what a schedule from here on costs above the bound of the prices, in its parts.
-    last : array of int, shape (states,)
-        Number of the last job started, in the search's list of these.
+    jobs : array of int, shape (jobs, 6)
+        Release, GPUs, ticks, weight, least cost, and 1 if the job before is equal.
+    rest : array of int, shape (jobs, 1 + ticks)
+        What a job costs above its least cost if it starts at a tick or later.
+    paid : array of int, shape (1 + ticks,)
+        What a GPU costs until a tick.
+    spare : int
+        What a schedule may cost above the bound of the prices; below 0 if that is enough.
     """
 
-    waiting: Bools
-    used: Ints
-    cost: Ints
+    jobs: Ints
+    rest: Ints
     paid: Ints
-    last: Ints
-
-    def rows(self, kept: Bools | Ints) -> _States:
-        """Return some of the states."""
-        return _States(
-            self.waiting[kept], self.used[kept], self.cost[kept], self.paid[kept], self.last[kept]
-        )
-
-    def and_also(self, others: _States) -> _States:
-        """Return these states and others."""
-        return _States(
-            np.concatenate([self.waiting, others.waiting]),
-            np.concatenate([self.used, others.used]),
-            np.concatenate([self.cost, others.cost]),
-            np.concatenate([self.paid, others.paid]),
-            np.concatenate([self.last, others.last]),
-        )
-
-    def __len__(self) -> int:
-        return len(self.cost)
+    spare: int
 
 
-class StateSearch:
-    """A search for the best schedule of the pool among those below some cost.
-
-    Parameters
-    ----------
-    pool : Pool
-    left : Starts
-        The starts that a schedule below this cost may have.
-    below : int
-        The cost, times the weight scale.
-
-    Attributes
-    ----------
-    starts : array of int, shape (jobs,), or None
-        Of the best schedule found; if the search was complete, of an optimal one.
-    states : int
-        Number of states looked at.
-    """
-
-    def __init__(self, pool: Pool, left: Starts, below: int):
-        self.pool, self.left = pool, left
-        self.starts: Ints | None = None
-        self.states: int = 0
-        jobs, ticks = left.allowed.shape
-        # A start that is left out costs as much as rules a state out.
-        above = np.where(left.allowed, left.above, left.spare + 1)
-        above = np.pad(above, ((0, 0), (0, 1)), constant_values=left.spare + 1)
-        self._above: Ints = above
-        self._least: Ints = np.minimum.accumulate(above[:, ::-1], axis=1)[:, ::-1]
-        self._ticks: int = ticks
-        self._order: list[int] = np.lexsort((pool.release, -pool.duration, -pool.gpus)).tolist()
-        self._before: Ints = np.full(jobs, -1, dtype=np.int64)
-        for equal in classes(pool):
-            self._before[equal[1:]] = equal[:-1]
-        self._below: int = below
-        self._started: list[tuple[Ints, int, int]] = []
-        self._numbers: int = 0
-
-    def run(self, most_states: int, clock: Clock) -> bool:
-        """Search; return False if states became too many, or time ran out, before the end."""
-        jobs, longest = len(self.pool.release), int(self.pool.duration.max())
-        if (self.left.spare + 1).bit_length() + jobs.bit_length() > MOST_DIGITS:
-            return False
-        now = _States(
-            np.ones((1, jobs), dtype=np.bool_),
-            np.zeros((1, 1 + longest), dtype=np.min_scalar_type(-1 - self.pool.total_gpus)),
-            np.zeros(1, dtype=np.int64),
-            self._least[:, 0].sum(keepdims=True),
-            np.full(1, -1, dtype=np.int64),
-        )
-        most_now = MOST_CELLS // (jobs + longest)
-        tick = 0
-        while len(now) and tick < self._ticks:
-            for j in self._order:
-                now = self._with_and_without(now, j, tick)
-                if clock.expired or len(now) > min(most_now, most_states - self.states):
-                    return False
-            self.states += len(now)
-            now, tick = self._later(_undominated(self._unfinished(now)), tick)
-        return True
-
-    def _with_and_without(self, now: _States, j: int, tick: int) -> _States:
-        """Return the states in which a job waits on, and those in which it starts."""
-        waits = now.waiting[:, j]
-        if self.pool.release[j] > tick or not waits.any():
-            return now
-        most = self.pool.total_gpus - self.pool.gpus[j]
-        known = now.paid - self._least[j, tick]
-        starting = known + self._above[j, tick]
-        may = waits & (starting <= self.left.spare) & (now.used[:, 1] <= most)
-        if self.pool.release[j] < tick:
-            may &= now.used[:, 0] > most
-        if self._before[j] >= 0:
-            may &= ~now.waiting[:, self._before[j]]
-        picked = np.flatnonzero(may)
-        begun = now.rows(picked)
-        now.paid = np.where(waits, known + self._least[j, tick + 1], now.paid)
-        still = now.paid <= self.left.spare
-        if not still.all():
-            now = now.rows(still)
-        if not len(picked):
-            return now
-        end = tick + int(self.pool.duration[j])
-        begun.waiting[:, j] = False
-        begun.used[:, 1 : 1 + end - tick] += self.pool.gpus[j]
-        begun.cost += self.pool.weight[j] * end
-        begun.paid = starting[picked]
-        self._started.append((begun.last, j, tick))
-        begun.last = np.arange(self._numbers, self._numbers + len(picked))
-        self._numbers += len(picked)
-        return now.and_also(begun)
-
-    def _unfinished(self, now: _States) -> _States:
-        """Take the best schedule of those that are complete; return the other states."""
-        waiting = np.asarray(now.waiting.any(axis=1))
-        done = np.flatnonzero(~waiting)
-        if not len(done):
-            return now
-        best = done[np.argmin(now.cost[done])]
-        if now.cost[best] < self._below:
-            self._below = int(now.cost[best])
-            self.starts = self._starts_of(int(now.last[best]))
-        return now.rows(waiting)
-
-    def _starts_of(self, last: int) -> Ints:
-        """Return the starts of a complete schedule, by its last job started."""
-        starts = np.zeros(len(self.pool.release), dtype=np.int64)
-        first = self._numbers
-        for before, j, tick in reversed(self._started):
-            first -= len(before)
-            if last >= first:
-                starts[j] = tick
-                last = int(before[last - first])
-        return starts
-
-    def _later(self, now: _States, tick: int) -> tuple[_States, int]:
-        """Return the states at the next tick at which a job may start, and that tick."""
-        if not len(now):
-            return now, tick
-        ends = np.flatnonzero((now.used[:, 1:-1] != now.used[:, 2:]).any(axis=0)) + 1
-        ahead = int(ends[0]) if len(ends) else now.used.shape[1] - 1
-        releases = self.pool.release[self.pool.release > tick] - tick
-        ahead = min(ahead, self._ticks - tick, *releases.tolist())
-        idle = self.pool.total_gpus - now.used[:, 1 : 1 + ahead]
-        now.paid += idle @ self.left.prices[tick : tick + ahead]
-        now.paid += now.waiting @ (self._least[:, tick + ahead] - self._least[:, tick + 1])
-        now.used = np.pad(now.used[:, ahead:], ((0, 0), (0, ahead)))
-        return now.rows(now.paid <= self.left.spare), tick + ahead
-
-
-def _undominated(now: _States) -> _States:
-    """Leave out states that are no better than one with the same jobs waiting, near by cost."""
-    bits = np.packbits(now.waiting, axis=1)
-    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
-    words = np.ascontiguousarray(bits).view(np.uint64)
-    order = np.lexsort((now.cost, *words.T))
-    now, words = now.rows(order), words[order]
-    kept = np.ones(len(now), dtype=np.bool_)
-    for k in range(1, min(NEIGHBOURS + 1, len(now))):
-        same = np.flatnonzero((words[k:] == words[:-k]).all(axis=1))
-        fits = (now.used[same, 1:] <= now.used[same + k, 1:]).all(axis=1)
-        kept[same[fits] + k] = False
-    return now.rows(kept)
-
-
-def none_cheaper(pool: Pool, prices: Ints, denominator: int, below: int, most_states: int) -> bool:
+def none_cheaper(pool: Pool, prices: Ints, denominator: int, below: int, most_steps: int) -> bool:
     """Return True if it is proved that no schedule of the pool costs less than `below`.
 
     Parameters
@@ -251,11 +76,117 @@ def none_cheaper(pool: Pool, prices: Ints, denominator: int, below: int, most_st
     denominator : int
     below : int
         Cost times the weight scale.
-    most_states : int
+    most_steps : int
     """
-    try:
-        left = starts_below(pool, prices, denominator, below)
-    except ModelRefused:
-        return False
-    search = StateSearch(pool, left, below)
-    return left.none_better or (search.run(most_states, Clock()) and search.starts is None)
+    # What a schedule costs is a multiple of this, and at least what jobs cost that never wait.
+    unit = math.gcd(*pool.weight.tolist())
+    most = (below - 1) // unit * unit
+    ends = zip(*(x.tolist() for x in (pool.weight, pool.release, pool.duration)), strict=True)
+    slack = most - sum(w * (r + d) for w, r, d in ends)
+    if slack < 0:
+        return True
+    tables = tables_of(pool, prices, denominator, most, slack)
+    if tables is None or tables.spare < 0:
+        return tables is not None
+    return _none_left(tables, pool.total_gpus, most_steps)
+
+
+def tables_of(pool: Pool, prices: Ints, denominator: int, most: int, slack: int) -> Tables | None:
+    """Return what the loops are told; None if that is too much, or numbers have too many digits.
+
+    Parameters
+    ----------
+    pool : Pool
+    prices : array of int, shape (any,)
+    denominator : int
+    most : int
+        What a schedule may cost.
+    slack : int
+        How much of that is more than if no job ever waited.
+    """
+    g, d, w, r = (x.tolist() for x in (pool.gpus, pool.duration, pool.weight, pool.release))
+    order = sorted(range(len(r)), key=lambda j: (-g[j], -d[j], w[j], r[j], j))
+    kinds = [(g[j], d[j], w[j]) for j in order]
+    latest = [r[j] + slack // w[j] for j in range(len(r))]
+    ticks = max(t + d[j] for j, t in enumerate(latest))
+    if (ticks + 1) * len(r) > MOST_STARTS:
+        return None
+    paid_in_all = sum(prices[:ticks].tolist())
+    size = denominator * (most + sum(x * (ticks + y) for x, y in zip(w, d, strict=True)))
+    size += paid_in_all * (pool.total_gpus + sum(g))
+    if max(size, (ticks + 1) * (pool.total_gpus + 1)).bit_length() > MOST_DIGITS - 1:
+        return None
+    paid = np.full(ticks + 1, paid_in_all, dtype=np.int64)
+    paid[0] = 0
+    np.cumsum(prices[:ticks], out=paid[1 : 1 + len(prices)])
+    costs = []
+    for j in order:
+        starts = np.arange(r[j], latest[j] + 1)
+        costs.append(
+            denominator * w[j] * (starts + d[j]) + g[j] * (paid[starts + d[j]] - paid[starts])
+        )
+    least = [int(cost.min()) for cost in costs]
+    spare = denominator * most - sum(least) + pool.total_gpus * paid_in_all
+    if (len(r) * (spare + 1)).bit_length() > MOST_DIGITS:
+        return None
+    rest = np.zeros((len(r), ticks + 1), dtype=np.int64)
+    for k, j in enumerate(order):
+        above = np.minimum.accumulate(costs[k][::-1])[::-1] - least[k]
+        rest[k, r[j] : latest[j] + 1] = np.minimum(above, spare + 1)
+        rest[k, latest[j] + 1 :] = spare + 1
+    equal = [k > 0 and kinds[k] == kinds[k - 1] for k in range(len(r))]
+    jobs = np.array(
+        [(r[j], g[j], d[j], denominator * w[j], least[k], equal[k]) for k, j in enumerate(order)],
+        dtype=np.int64,
+    )
+    return Tables(jobs, rest, paid, spare)
+
+
+def _none_left(tables: Tables, gpus: int, most_steps: int) -> bool:
+    """Return True if all states were looked at and none is a schedule of those looked for."""
+    jobs, rest, paid, spare = tables.jobs, tables.rest, tables.paid, tables.spare
+    found = _first_state(jobs, paid, gpus)
+    columns, entries = found.shape[1], found.size
+    waiting = {int(found[0, 0]): [found]}
+    found = np.empty((BLOCK, columns), dtype=np.int64)
+    while waiting:
+        rows = np.concatenate(waiting.pop(min(waiting)))
+        entries -= rows.size
+        rows = rows[: cheapest_of_each(rows, np.full(2 * len(rows), -1))]
+        s = 0
+        while s < len(rows):
+            some = rows[: s + BLOCK]  # so that a call is short
+            then, count, steps = states_after(
+                some, s, jobs, rest, paid, gpus, spare, found, most_steps
+            )
+            entries += count * columns
+            most_steps -= steps
+            if then < 0 or max(entries, found.size) > MOST_ENTRIES:
+                return False
+            for tick, part in _by_tick(found[:count]):
+                waiting.setdefault(tick, []).append(part)
+            if then == s:  # there is no room for what follows a single state
+                found = np.empty((2 * len(found), columns), dtype=np.int64)
+            s = then
+    return True
+
+
+def _first_state(jobs: Ints, paid: Ints, gpus: int) -> Ints:
+    """Return the row of the first release, when all jobs wait."""
+    words = -(-len(jobs) // WORD)
+    at_once = int(np.searchsorted(np.cumsum(np.sort(jobs[:, 1])), gpus, side="right"))
+    row = np.zeros((1, HEAD + words + at_once + 1), dtype=np.int64)  # a zero follows the last end
+    tick = int(jobs[:, 0].min())
+    row[0, :HEAD] = tick, gpus * int(paid[tick])
+    for j in range(len(jobs)):
+        row[0, HEAD + j // WORD] |= 1 << j % WORD
+    return row
+
+
+def _by_tick(rows: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield the ticks of rows in rising order, and the rows of each."""
+    order = np.argsort(rows[:, 0], kind="stable")
+    ticks, first = np.unique(rows[order, 0], return_index=True)
+    places = [*first.tolist(), len(rows)]
+    for tick, begin, end in zip(ticks.tolist(), places, places[1:], strict=False):
+        yield tick, rows[order[begin:end]]

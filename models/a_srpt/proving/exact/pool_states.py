@@ -1,7 +1,7 @@
 """The pool relaxation solved by questions of cost, each answered by dynamic programming over time.
 
 Whether there is a schedule of some cost is asked for costs that rise towards the best known
-(`pool_exhaustion`). Each answer "no" is a bound with a certificate.
+(`state_search`). Each answer "no" is a bound with a certificate.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
 
 from ...relaxations import Pool
-from ..certificate.pool_exhaustion import StateSearch
 from ..start_costs import better_starts
+from .state_search import StateSearch
 
 #: Questions of cost between the bound and the best schedule known, at equal distances.
 #: Tuned: `benchmarks/constants.py`.

@@ -20,8 +20,8 @@ from ....subproblems.learned.policies import Team
 from ....subproblems.learned.sight import Sight
 from ...heuristics.order_search import order_search
 from ...instance import QueueingInstance, QueueingSolution
-from ...proving.certificate.exhaustion import PlanSearch
-from ...proving.certificate.slot_ways import TooManyStatesError
+from ...proving.exact.plan_search import PlanSearch
+from ...proving.exact.slot_ways import TooManyStatesError
 from ...subproblems.policy_queue import SHAPES, Choice, PolicyQueue
 from ...subproblems.slots import plan
 

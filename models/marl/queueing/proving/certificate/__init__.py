@@ -1,5 +1,5 @@
 """Certificates of lower bounds, and their checks.
 
 `check`: the certificate, and the bound that it proves.
-`exhaustion`: all plans are gone through again; `slot_ways`: what one slot can hold.
+`exhaustion`: all plans are gone through, slot by slot; `slot_fillings`: what one slot can hold.
 """

@@ -8,7 +8,7 @@ r"""Certificates of lower bounds on the mean job completion time, and their chec
   no plan has finished more by the end of any slot. Jobs that need none of the resource count as in
   `alone`.
 * `exhaustion`: that in no plan the jobs' last slots come to less than a number. All plans that
-  might are gone through again (`subproblems/exhaustion.py`); only where slowdowns are sums.
+  might are gone through (`exhaustion`); only where slowdowns are sums.
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, NonNegativeInt
 
 from ...instance import QueueingInstance
-from .exhaustion import (
-    none_below,
-    one_machine,
-)
-from .slot_ways import TooManyStatesError
+from .exhaustion import none_below, shortest_first
+from .slot_fillings import TooMuchError
 
 
 class QueueingCertificate(Certificate):
@@ -74,7 +71,7 @@ def exhaustion_bound(instance: QueueingInstance, slots: int) -> Fraction:
     try:
         if not none_below(instance, slots):
             raise ValueError(f"slots: {slots}, but there is a plan of fewer")
-    except TooManyStatesError:
+    except TooMuchError:
         raise ValueError(f"slots: {slots}: the check would take too long") from None
     return mean_completion_s(instance, slots)
 
@@ -113,7 +110,7 @@ def srpt_bound(instance: QueueingInstance, resource: Literal["gpus", "cpus"]) ->
         else:
             total += instance.first_slots[j] + needed
     if waiting:
-        total += sum(one_machine(waiting, speed))
+        total += sum(shortest_first(waiting, speed))
     return mean_completion_s(instance, total)
 
 

@@ -1,7 +1,7 @@
 r"""Bounds by formula and rules; all plans where they are few; F3 for what is left, on fewer slots.
 
 All plans whose jobs end in at most so many slots, in sum, are gone through
-(`subproblems/exhaustion.py`), for the least number that is possible first and then for the least
+(`plan_search`), for the least number that is possible first and then for the least
 that they left open, until there is a plan. Each time that there is none, the bound is proved.
 
 Where there are too many of them, orders are searched for a good plan. Let :math:`k_j` be the slot
@@ -38,9 +38,9 @@ from ..certificate.check import (
     mean_completion_s,
     slots_alone,
 )
-from ..certificate.exhaustion import PlanSearch
-from ..certificate.slot_ways import TooManyStatesError
 from ..formulations import ring_slots
+from .plan_search import PlanSearch
+from .slot_ways import TooManyStatesError
 
 #: Parts of the time left that the searches for a plan may take, and that all plans may.
 #: Tuned: `benchmarks/constants.py`.

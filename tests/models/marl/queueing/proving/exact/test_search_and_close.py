@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.marl.queueing.data.generate import presets
-from gadgetopt.models.marl.queueing.proving.certificate import exhaustion
+from gadgetopt.models.marl.queueing.proving.exact import plan_search
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status, Voucher
@@ -65,7 +65,7 @@ def test_instances_of_the_paper_s_size_are_proved_without_a_solver(seed):
 def test_where_plans_are_too_many_f3_has_the_same_optimum(monkeypatch):
     instance = presets.quickstart(np.random.default_rng(5))
     value = solved(instance).objective
-    monkeypatch.setattr(exhaustion, "MOST_STATES", 3)
+    monkeypatch.setattr(plan_search, "MOST_STATES", 3)
     result = solved(instance)
     assert result.status is Status.OPTIMAL
     assert "F3" in result.phases_s

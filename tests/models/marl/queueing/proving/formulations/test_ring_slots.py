@@ -8,7 +8,7 @@ from gadgetopt.models.marl.queueing.data.generate.topologies import boards, fat_
 from gadgetopt.models.marl.queueing.evaluate import evaluate
 from gadgetopt.models.marl.queueing.formulations import time_slotted
 from gadgetopt.models.marl.queueing.proving.certificate.check import alone_bound, srpt_bound
-from gadgetopt.models.marl.queueing.proving.certificate.exhaustion import PlanSearch
+from gadgetopt.models.marl.queueing.proving.exact.plan_search import PlanSearch
 from gadgetopt.models.marl.queueing.proving.formulations import ring_slots
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
