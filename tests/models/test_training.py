@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.marl.placement.data.learning import examples as learning_examples
 from gadgetopt.runs.training import checkpoint_of, train
 from gadgetopt.system.declaration import resolved
@@ -39,11 +40,21 @@ def examples():
         yield
 
 
+def started(trainer, parameters):
+    """Start a training; where torch is missing, one that needs it says what to install."""
+    try:
+        return resolved(trainer.start)(0, **parameters)
+    except ModelRefused as refused:
+        if "pip install 'gadgetopt[learn]'" in str(refused):
+            pytest.importorskip("torch", reason=str(refused))
+        raise
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("problem", "trainer"), TRAINERS)
 def test_a_training_goes_on_as_if_it_had_not_been_stopped(problem, trainer, tmp_path):
     parameters = {**trainer.parameters, **trainer.presets["small"]}
-    first, second = (resolved(trainer.start)(0, **parameters) for _ in range(2))
+    first, second = (started(trainer, parameters) for _ in range(2))
     rounds = [np.random.default_rng([0, k]) for k in range(3)]
     for k in range(3):
         row = first.round(k, rounds[k])
