@@ -95,7 +95,7 @@ def test_formats_of_solutions_are_none_of_models(problem, exporter):
 def test_a_file_of_something_else_is_refused_in_one_line(problem, exporter, content, tmp_path):
     path = tmp_path / f"x{main_end(exporter)}"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    instance = plans(problem.name)[0][0]
+    instance = read_instance(library() / "quickstart" / f"{problem.name}.json")
     with pytest.raises(InputError) as refused:
         gadgetopt.verify(instance, path, format=exporter.format)
     assert str(path) in str(refused.value)
