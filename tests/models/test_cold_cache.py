@@ -31,6 +31,11 @@ def test_default_methods_end_alike_with_a_cold_and_a_warm_cache(tmp_path, monkey
 
     cold, said = ends(tmp_path / "cold.sqlite")
     assert said.count(f"gadgetopt: {SAID}\n") <= 1  # small instances compile nothing
-    warm, said = ends(tmp_path / "warm.sqlite")
+    # A loop that takes as long as its compiling is plain Python in one run and compiled in the
+    # next, as the machine is busy; then the run after that reads it.
+    for name in ("warm", "warmer"):
+        warm, said = ends(tmp_path / f"{name}.sqlite")
+        assert cold == warm
+        if SAID not in said:
+            break
     assert SAID not in said
-    assert cold == warm
