@@ -37,7 +37,7 @@ def zb_auto(instance: PipelineSchedulesInstance, limits: Limits | None = None) -
 
 @method(kind="baseline", reference="Qi et al. 2024b (reconstructed)")
 def zbv_greedy(instance: PipelineSchedulesInstance, limits: Limits | None = None) -> MethodOutcome:
-    """The same on two chunks in a V, forwards as memory allows; best of 4."""
+    """`zb_auto` for two chunks in a V, forwards as memory allows; best of 4."""
     v_of(instance)
     shop = shop_of(without_options(instance))
     switches = itertools.product((False, True), repeat=2)
