@@ -9,8 +9,8 @@ Chromium or Chrome.
 Run `python benchmarks/pictures.py NAME ...`, or `--all`; without names it lists them. Files go to
 docs/img or to --out. `spp_vgg16` is drawn from a public profile that is not in this repository: the
 `graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16. `report` is a
-photograph of the head of a report, by Chromium. `headline_dark` is README's figure, headline.svg,
-with its light turned as the site turns that of its pictures in the dark.
+photograph of the head of a report, by Chromium. `headline_dark` is README's figure, headline.svg
+and headline_narrow.svg, with its light turned as the site turns that of its pictures in the dark.
 """
 
 from __future__ import annotations
@@ -145,7 +145,9 @@ def main() -> None:
         photograph_report(options.out.resolve() / f"{REPORT}.png")
     if HEADLINE_DARK in options.names:
         options.names.remove(HEADLINE_DARK)
-        darken(DOCS / f"{HEADLINE}.svg", options.out / f"{HEADLINE_DARK}.svg")
+        for form in ("", "_narrow"):
+            light, dark = f"{HEADLINE}{form}.svg", f"{HEADLINE}{form}_dark.svg"
+            darken(DOCS / light, options.out / dark)
     files = {name: options.out / f"{name}.png" for name in options.names}
     if not files:
         return

@@ -2,7 +2,8 @@
 
 Pages stay where they are and read well there. A copy goes into the site's sources, with its links
 turned to the site's pages. A link to a file that is no page becomes a download of it, a link to a
-folder plain text. A link to nothing ends the build.
+folder plain text. A link to nothing ends the build. A picture that is drawn for phones as well,
+`NAME_narrow.svg`, is followed by that one, and the style sheet shows one of the two.
 """
 
 from __future__ import annotations
@@ -94,10 +95,20 @@ def copied(path: Path, page: str, known: dict[Path, str], sources: Sources) -> s
             return text if "`" in text else f"`{text}`"
         if not target.is_file():
             raise SystemExit(f"{path.relative_to(ROOT)}: link to nothing: {link}")
-        folder = "img" if image else "files"
+        if not image:
+            return f"[{text}]({placed(target, 'files')})"
+        shown = f"![{text}]({placed(target, 'img')})"
+        narrow = target.with_stem(f"{target.stem}_narrow")
+        if not narrow.is_file():
+            return shown
+        small = f"![{text}]({placed(narrow, 'img')})"
+        return f"{shown}{{.for-wide-screens}}\n{small}{{.for-phones}}"
+
+    def placed(target: Path, folder: str) -> str:
+        """Copy a file to the site and return where the page finds it."""
         name = f"{folder}/{target.relative_to(ROOT).as_posix().replace('/', '_')}"
         sources.copy(target, name)
-        return f"{image}[{text}]({relative(name, page)})"
+        return relative(name, page)
 
     parts = _CODE.split(path.read_text())
     return "".join(p if k % 2 else _LINK.sub(turned, p) for k, p in enumerate(parts))

@@ -244,7 +244,7 @@ def plot(
     if x is not None:
         figure = _figure_of_runs(what, x, y, by, **only)
     elif solution is None and _are_runs(what):
-        figure = plot_systems(what, **only)
+        figure = plot_systems(what, systems=systems, methods=methods, instances=instances)
     else:
         figure = _figure(what, solution, picture)
     if out is not None:

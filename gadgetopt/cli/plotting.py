@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 #: Suffixes of figures for papers, whose captions are the author's.
 PRINT = (".svg", ".pdf")
 
+#: Pixels below which a figure of a store has no room for names beside its rows. By definition: a
+#: column of a paper, or a phone.
+NARROW_PX = 500
+
 
 def plot(
     instance: Annotated[
@@ -119,7 +123,7 @@ def plot(
     elif run is None and is_store(instance):
         if solution is not None or picture is not None:
             raise InputError(f"{instance}: is a store, expected --run KEY with --picture")
-        figure = _figure_of_systems(instance, only)
+        figure = _figure_of_systems(instance, only, width is not None and width < NARROW_PX)
     elif run is None:
         figure = _figure_of_files(instance, solution, picture)
     elif solution is None:
@@ -170,10 +174,11 @@ def _figure_of_runs(store: Path, x: str, y: str, by: str, only: dict[str, str | 
     return plot_runs(store, x, y, by, **chosen)
 
 
-def _figure_of_systems(store: Path, only: dict[str, str | None]) -> Any:
+def _figure_of_systems(store: Path, only: dict[str, str | None], narrow: bool) -> Any:
     from gadgetopt.reporting.html_report.ratios_by_system import plot_systems
 
-    return plot_systems(store, **{option: names_of(text) for option, text in only.items()})
+    chosen: dict[str, Any] = {option: names_of(text) for option, text in only.items()}
+    return plot_systems(store, narrow=narrow, **chosen)
 
 
 def _figure_of_files(instance: Path, solution: Path | None, picture: str | None) -> Any:

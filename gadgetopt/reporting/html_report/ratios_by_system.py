@@ -26,6 +26,7 @@ _MEDIAN, _WORST = COLOURS[0], COLOURS[1]
 #: The largest axis that a far-away ratio may stretch; what lies beyond it has an arrow.
 _FARTHEST = VACUOUS
 _SPAN = "median to worst ratio"
+_PROVEN = "proven by the theorem"
 _TITLE = "approximation ratio (1 is optimal)"
 
 
@@ -100,6 +101,7 @@ def plot_systems(
     systems: Sequence[str] = (),
     methods: Sequence[str] = (),
     instances: Sequence[str] = (),
+    narrow: bool = False,
 ) -> go.Figure:
     """Return a figure with one row a system: its first heuristic's ratios beside its theorem.
 
@@ -113,6 +115,8 @@ def plot_systems(
         A store, or the entries of a comparison.
     systems, methods, instances : sequence of str
         Only these, as in `gadgetopt.summary`.
+    narrow : bool, default False
+        Write a system's name above its row instead of beside it, for a column or a phone.
 
     Returns
     -------
@@ -142,7 +146,33 @@ def plot_systems(
         margin={"t": 40, "b": 50, "l": 10, "r": 20},
         **variant.layout,
     )
+    if narrow:
+        _name_above(out)
     return out
+
+
+def _name_above(figure: go.Figure) -> None:
+    """Move the names of rows from the axis to above the rows, which get room for them."""
+    axis = figure.layout.yaxis
+    for name, place in zip(axis.ticktext, axis.tickvals, strict=True):
+        figure.add_annotation(
+            text=name,
+            xref="paper",
+            x=0,
+            y=place,
+            yshift=9,
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            font={"color": INK, "size": 13},
+        )
+    # The legend has room for one word each, in one line.
+    figure.update_traces(name="theorem", selector={"name": _PROVEN})
+    figure.update_traces(marker={"size": 12}, selector={"marker.symbol": "line-ns-open"})
+    figure.update_yaxes(showticklabels=False, range=[-0.5, len(axis.tickvals) - 0.2])
+    figure.update_xaxes(title={"font": {"size": 13}}, tickfont={"size": 13})
+    legend = {"font": {"size": 12}, "itemwidth": 30, "x": 0, "xanchor": "left"}
+    figure.update_layout(height=42 * len(axis.tickvals) + 90, legend=legend)
 
 
 def _inked(trace: Trace) -> Trace:
@@ -195,7 +225,7 @@ def _row_traces(row: SystemRow, place: int, end: float) -> list[Trace]:
 def _theorem(promised: tuple[float, float], place: int, end: float, common: Trace) -> list[Trace]:
     """Return a bar at the median promise with a band to the worst; an arrow if it is vacuous."""
     low, high = promised
-    ink = {**common, "name": "proven by the theorem"}
+    ink = {**common, "name": _PROVEN}
     if low > _FARTHEST:
         text = {"text": [f"theorem > {VACUOUS:.0f} →"], "textposition": "middle left"}
         font = {"color": "ink", "size": 11}

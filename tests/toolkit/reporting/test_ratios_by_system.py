@@ -48,6 +48,15 @@ def test_a_row_is_of_the_first_heuristic_with_its_median_and_its_worst_ratio():
     assert trace(figure, "sjf_bco", "median ratio").marker.symbol == "circle"
 
 
+def test_a_narrow_figure_names_its_rows_above_them():
+    wide, narrow = plot_systems(runs()), plot_systems(runs(), narrow=True)
+    assert [(t.x, t.y, t.mode) for t in wide.data] == [(t.x, t.y, t.mode) for t in narrow.data]
+    assert not narrow.layout.yaxis.showticklabels
+    named = {note.text: note.y for note in narrow.layout.annotations}
+    assert named == dict(zip(wide.layout.yaxis.ticktext, wide.layout.yaxis.tickvals, strict=True))
+    assert all(note.xanchor == "left" and note.yshift > 0 for note in narrow.layout.annotations)
+
+
 def test_the_caption_speaks_of_medians_only_where_there_are_several_instances():
     assert "blue is its median ratio" in ratios_by_system(summarize(runs())).caption
     one = [e for e in runs() if e.result.instance == "i0"]
