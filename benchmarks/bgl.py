@@ -4,10 +4,11 @@ No study measures memory and single steps, or orders that no method returns.
 
 - `partition`: BGL's partitioner on a graph of a million nodes and ten million edges;
 - `sweep`: Belady's sweep on some ten million intervals;
-- `graphs`: misses of orders and policies over those of Belady's rule, on three sorts of graphs.
+- `graphs`: misses of orders and policies over those of Belady's rule, on three sorts of graphs;
+- `gpus`: what it costs to choose policy, order and sort of caches one after the other.
 
-Run `python benchmarks/bgl.py [partition sweep graphs] [--seeds 10]`; all in this process, on one
-thread. Methods are compared by the studies `bgl_*.toml`.
+Run `python benchmarks/bgl.py [partition sweep graphs gpus] [--seeds 10]`; all in this process, on
+one thread. Methods are compared by the studies `bgl_*.toml`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,12 +26,14 @@ from gadgetopt.models.bgl.cache.data.generate import presets
 from gadgetopt.models.bgl.cache.evaluate import evaluate
 from gadgetopt.models.bgl.cache.heuristics.orders import retained
 from gadgetopt.models.bgl.cache.instance import CacheInstance, CacheSolution
+from gadgetopt.models.bgl.cache.proving.exact.gpu_orders import best_of_each_policy
 from gadgetopt.models.bgl.cache.subproblems.intervals import intervals_of_uses
 from gadgetopt.models.bgl.cache.subproblems.replay import POLICIES, replay
 from gadgetopt.models.bgl.cache.subproblems.sequences import Proximity, fewest_sequences
 from gadgetopt.models.bgl.cache.subproblems.sweep import keep_earliest_ends
 from gadgetopt.models.bgl.partition.algorithms.bgl import bgl_parts
 from gadgetopt.models.bgl.partition.graph import Graph
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 #: Batches, nodes a batch, all nodes, capacity.
@@ -153,7 +157,41 @@ def partition(_seeds: int) -> Iterator[str]:
         )
 
 
-TABLES = {"partition": partition, "sweep": sweep, "graphs": graphs}
+def gpus(seeds: int) -> Iterator[str]:
+    """Costs over the optimum of policy and order together, of choices made one by one."""
+    yield (
+        "| caches, cost of peers | best policy of the given order | then its best order | "
+        "FIFO, its best order | LRU | LFU | static | best with order given, free |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|---|"
+    for caches, peers in (("private", 0), ("partitioned", 1), ("partitioned", 3)):
+        ratios, chosen = [], []
+        for seed in range(seeds):
+            free = presets.gpus(
+                np.random.default_rng(seed),
+                batches=7,
+                caches=caches,
+                peer_cost=peers,
+                policies=True,
+            )
+            given = free.model_copy(update={"order": "given"})
+            costs = [
+                {
+                    policy: int(evaluate(instance, solution).objective or 0)
+                    for policy, solution in best_of_each_policy(instance, Clock(Limits())).items()
+                }
+                for instance in (given, free)
+            ]
+            first, last = (min(cost, key=cost.__getitem__) for cost in costs)
+            compared = (costs[0][first], costs[1][first], *costs[1].values())
+            ratios.append([cost / costs[1][last] for cost in compared])
+            chosen.append(f"{first}, {last}")
+        cells = [f"{np.mean(c):.2f}, {np.max(c):.2f}" for c in zip(*ratios, strict=True)]
+        counts = "; ".join(f"{n} x {pair}" for pair, n in Counter(chosen).most_common())
+        yield f"| {caches}, {peers} | {' | '.join(cells)} | {counts} |"
+
+
+TABLES = {"partition": partition, "sweep": sweep, "graphs": graphs, "gpus": gpus}
 
 
 def main() -> None:

@@ -108,6 +108,8 @@ STATED = {
         "fraction_sum", "lattice_ceiling", "whole_sum",  # exact sums, and multiples of the weights
     },
     "adsp_training": {"converges_before"},  # the evaluator's own simulation of a training
+    # What an order asks of the caches of several GPUs, as the problem says.
+    "bgl_cache": {"asked", "cache_of_each", "cost_of_peers", "steps_of"},
     "adversarial_online_policy": {
         "best_response",  # called by the check alone; the searches share its tree of histories
         "largest",  # OPT, of the evaluator

@@ -10,14 +10,19 @@ does: hits are noted first, in ascending order of the nodes, then the other node
 before each one that finds the cache full the node of the least key leaves. The key is the time of
 loading (FIFO), of the last use (LRU), or the uses since loading and then the last one (LFU). A
 static cache keeps what was preloaded and takes nothing in.
+
+Of several GPUs each cache is judged by itself, with what the order asks of it (`gpus`), and what
+batches need from other GPUs is added.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from gadgetopt.system.result import Evaluation, Violation
 
+from .gpus import cache_of_each, cost_of_peers
 from .instance import CacheInstance, CacheSolution, PolicyName
 
 
@@ -34,6 +39,8 @@ def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
     wrong = tuple(_order_violations(instance, solution))
     if wrong:
         return Evaluation(None, wrong)
+    if instance.gpus is not None:
+        return _of_all_gpus(instance, solution)
     device, host = set(solution.preloaded), set()  # type: set[int], set[int]
     preload_cost = sum(instance.miss_cost(v) for v in solution.preloaded if v in instance.frequency)
     violations = [
@@ -77,6 +84,36 @@ def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
         components["running_cost"] = running
         cost += running
     return Evaluation(cost + preload_cost, tuple(violations), components)
+
+
+def _of_all_gpus(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
+    """Judge each GPU's cache by itself and add what is fetched from other GPUs."""
+    peers = cost_of_peers(instance, solution.order)
+    cost: int | None = peers
+    violations: list[Violation] = []
+    components: Counter[str] = Counter()
+    caches = cache_of_each(instance, solution.order)
+    for d, (cache, plan) in enumerate(zip(caches, solution.gpus, strict=True)):
+        if cache is None:
+            if plan.evicted or plan.preloaded:
+                violations.append(Violation("nothing_is_asked", f"gpus[{d}]", 1))
+            continue
+        own = CacheSolution(
+            order=tuple(range(len(cache.requests))),
+            evicted=plan.evicted,
+            preloaded=plan.preloaded,
+            policy=solution.policy,
+        )
+        found = evaluate(cache, own)
+        violations += [
+            Violation(v.constraint, f"gpus[{d}] {v.where}", v.amount) for v in found.violations
+        ]
+        components.update({name: int(value) for name, value in found.components.items()})
+        worth = found.objective
+        cost = None if cost is None or worth is None else cost + int(worth)
+    if cost is None:
+        return Evaluation(None, tuple(violations))
+    return Evaluation(cost, tuple(violations), {**components, "cost_of_peers": peers})
 
 
 def _departures(
@@ -150,7 +187,12 @@ def _order_violations(instance: CacheInstance, solution: CacheSolution) -> Itera
             if t != k:
                 yield Violation("order_is_given", f"order[{k}]", abs(t - k))
                 break
-    boundaries = instance.num_batches - 1
+    gpus = 0 if instance.gpus is None else instance.gpus.count
+    if len(solution.gpus) != gpus:
+        yield Violation("number_of_plans", f"gpus of {gpus}", abs(len(solution.gpus) - gpus))
+    if gpus and solution.preloaded:
+        yield Violation("preloaded_by_no_gpu", "preloaded", len(solution.preloaded))
+    boundaries = 0 if gpus else instance.num_batches - 1
     for name, wanted in (
         ("evicted", {boundaries}),
         ("demoted", {0, boundaries}),

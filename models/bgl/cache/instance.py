@@ -100,6 +100,31 @@ class PolicyCosts(Data):
         return cost
 
 
+class Gpus(Data):
+    """GPUs that train side by side, each with a cache of its own, in steps of a batch each.
+
+    Attributes
+    ----------
+    count : int
+        D.
+    caches : "private" or "partitioned"
+        Whether each GPU caches for itself, or node v is cached by GPU v mod D for all.
+    peer_cost : int
+        Cost of a feature of weight 1 that a GPU gets from another one's cache; 0 where these are
+        private.
+    """
+
+    count: Annotated[int, Field(ge=2, le=64)]
+    caches: Literal["private", "partitioned"]
+    peer_cost: NonNegativeInt = 0
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.caches == "private" and self.peer_cost:
+            raise ValueError(f"peer_cost: {self.peer_cost}, expected 0 where caches are private")
+        return self
+
+
 class CacheInstance(Instance):
     r"""Requests for features, a cache, and whether their order is given.
 
@@ -130,6 +155,8 @@ class CacheInstance(Instance):
     policy_cost : PolicyCosts or None
         With it the cache has one of four policies, which costs something to run: the policy is a
         decision, and what leaves is what it says. Without it, what leaves is the decision.
+    gpus : Gpus or None
+        Several GPUs; `capacity` is that of each. Without it there is one.
     """
 
     requests: Annotated[tuple[Annotated[Nodes, Field(min_length=1)], ...], Field(min_length=1)]
@@ -143,11 +170,12 @@ class CacheInstance(Instance):
     host_cost: NonNegativeInt = 0
     graph: TrainingGraph | None = None
     policy_cost: PolicyCosts | None = None
+    gpus: Gpus | None = None
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write no costs of policies if there are none: files from before them stay the same."""
-        return without(write(self), self, "policy_cost")
+        """Write no costs of policies and no GPUs if there are none, as files from before them."""
+        return without(write(self), self, "policy_cost", "gpus")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -181,6 +209,10 @@ class CacheInstance(Instance):
             raise ValueError(
                 "policy_cost: expected none where batches are of several requests, there is a "
                 "host, or weights or sizes differ"
+            )
+        if self.gpus is not None and (self.batch_size > 1 or self.host_capacity):
+            raise ValueError(
+                "gpus: expected none where batches are of several requests or there is a host"
             )
         return self
 
@@ -232,6 +264,21 @@ class CacheInstance(Instance):
         ]
 
 
+class GpuPlan(Data):
+    """What one of several GPUs does with its cache.
+
+    Attributes
+    ----------
+    evicted : tuple of tuple of int
+        Nodes that leave after each time but the last that something is asked of the cache.
+    preloaded : tuple of int
+        Nodes that are loaded before the first batch.
+    """
+
+    evicted: tuple[Nodes, ...] = ()
+    preloaded: Nodes = ()
+
+
 class CacheSolution(Solution):
     """An order of the requests, and what leaves the caches after each mini-batch but the last.
 
@@ -249,6 +296,9 @@ class CacheSolution(Solution):
         Nodes that are loaded before the first batch.
     policy : "fifo", "lru", "lfu", "static" or None
         What the cache runs, where that costs something.
+    gpus : tuple of GpuPlan
+        One for each of several GPUs; `order` then goes through the steps, in each through the GPUs,
+        and `evicted` and `preloaded` are empty.
     """
 
     order: Nodes
@@ -257,6 +307,12 @@ class CacheSolution(Solution):
     dropped: tuple[Nodes, ...] = ()
     preloaded: Nodes = ()
     policy: PolicyName | None = None
+    gpus: tuple[GpuPlan, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no GPUs if there is one."""
+        return without(write(self), self, "gpus")
 
 
 def size(instance: CacheInstance) -> dict[str, int]:

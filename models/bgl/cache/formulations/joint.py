@@ -48,7 +48,7 @@ from gadgetopt.system.declaring import formulation
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of, solution_of_contents
 from ..subproblems.sweep import keep_earliest_ends
-from .retention import check_no_policy, check_size, held_at_most
+from .retention import check_one_free_cache, check_size, held_at_most
 
 
 def check_free(instance: CacheInstance) -> None:
@@ -60,7 +60,7 @@ def check_free(instance: CacheInstance) -> None:
     """
     if instance.order == "given":
         raise ModelRefused("order: the instance fixes it; take a formulation of the retention")
-    check_no_policy(instance)
+    check_one_free_cache(instance)
     check_size(instance, num_entries(instance))
 
 

@@ -59,12 +59,12 @@ def given_intervals(instance: CacheInstance) -> Intervals:
     """
     if instance.order != "given":
         raise ModelRefused("order: free, but this formulation needs a given one")
-    check_no_policy(instance)
+    check_one_free_cache(instance)
     return intervals_of(instance.batches(tuple(range(len(instance.requests)))))
 
 
-def check_no_policy(instance: CacheInstance) -> None:
-    """Refuse an instance whose cache has a policy.
+def check_one_free_cache(instance: CacheInstance) -> None:
+    """Refuse an instance whose cache has a policy, or that has several GPUs.
 
     Raises
     ------
@@ -72,6 +72,8 @@ def check_no_policy(instance: CacheInstance) -> None:
     """
     if instance.policy_cost is not None:
         raise ModelRefused("policy_cost: what leaves is decided freely here, not by a policy")
+    if instance.gpus is not None:
+        raise ModelRefused("gpus: several, this method is of one cache")
 
 
 def check_size(instance: CacheInstance, entries: int) -> None:

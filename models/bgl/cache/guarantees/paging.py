@@ -29,7 +29,8 @@ def is_paging(instance: CacheInstance, parameters: Mapping[str, Any]) -> bool:
 
 def is_uniform(instance: CacheInstance, parameters: Mapping[str, Any]) -> bool:
     """Return True if all misses cost the same and all nodes take one unit of the only cache."""
-    return instance.unit_sizes and instance.unit_weights and instance.host_capacity == 0
+    one = instance.host_capacity == 0 and instance.gpus is None
+    return one and instance.unit_sizes and instance.unit_weights
 
 
 @guarantee(

@@ -43,7 +43,9 @@ def bgl_policy(
     order, notes = proximity_order(instance, rng, sequences, most_sequences)
     if policy != "belady":
         return MethodOutcome(solution=replay(instance, order, policy), notes=notes)
-    if not (instance.unit_sizes and instance.unit_weights) or instance.host_capacity:
+    if not (instance.unit_sizes and instance.unit_weights) or (
+        instance.host_capacity or instance.gpus is not None
+    ):
         raise ModelRefused("policy: belady needs unit sizes, equal weights and one cache")
     intervals = intervals_of(instance.batches(tuple(order)))
     kept = keep_earliest_ends(intervals, instance.capacity)

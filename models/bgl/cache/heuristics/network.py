@@ -22,7 +22,7 @@ MOST_COST = 2**50
 
 def is_interval_matrix(instance: CacheInstance) -> bool:
     """Return True if retention is a flow: unit sizes, and one cache."""
-    return instance.unit_sizes and instance.host_capacity == 0
+    return instance.unit_sizes and instance.host_capacity == 0 and instance.gpus is None
 
 
 def savings(instance: CacheInstance, intervals: Intervals) -> Ints:

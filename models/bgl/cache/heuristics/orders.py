@@ -13,7 +13,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..evaluate import evaluate
-from ..formulations.retention import check_no_policy
+from ..formulations.retention import check_one_free_cache
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of
 from ..subproblems.ordering import heavy_path, improve_order, overlaps, reloads_of
@@ -38,7 +38,7 @@ def path_order(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     ModelRefused
         If the order is given, or there are more than 3000 requests.
     """
-    check_no_policy(instance)
+    check_one_free_cache(instance)
     order = best_path(instance, Clock(limits))
     return MethodOutcome(solution=retained(instance, order))
 
@@ -67,7 +67,7 @@ def order_moves(
     ModelRefused
         If the order is given, or there are more than 3000 requests.
     """
-    check_no_policy(instance)
+    check_one_free_cache(instance)
     search: Search[CacheSolution] = Search("min", limits)
 
     def offer(order: list[int]) -> None:

@@ -30,7 +30,7 @@ def misses_by_capacity(instance: CacheInstance) -> go.Figure:
     loads of the static cache are counted.
     """
     plain = instance.model_copy(
-        update={"weights": None, "sizes": None, "remote_cost": 1, "host_capacity": 0}
+        update={"weights": None, "sizes": None, "remote_cost": 1, "host_capacity": 0, "gpus": None}
     )
     nodes = len(plain.frequency)
     capacities = np.unique(np.linspace(0, nodes, _CAPACITIES).round().astype(int)).tolist()
@@ -86,7 +86,7 @@ def misses_by_sequences(instance: CacheInstance) -> go.Figure:
     if instance.graph is None:
         raise InputError("graph: missing, and proximity-aware orders need one")
     proximity = Proximity(instance.graph, instance.batch_size)
-    free = instance.model_copy(update={"order": "free"})
+    free = instance.model_copy(update={"order": "free", "gpus": None})
     rng = np.random.default_rng(0)
     fifo, best, errors = [], [], []
     for sequences in _SEQUENCES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import BLUE, GREY, LEGEND_ABOVE, ORANGE, PALE, TEMPLATE, YELLOW
 from gadgetopt.system.declaring import picture
 
@@ -25,6 +26,8 @@ def draw(instance: CacheInstance, solution: CacheSolution) -> go.Figure:
     A node is loaded, hit on device or host, or only held until a later batch. Rows are ordered by
     first use.
     """
+    if instance.gpus is not None:
+        raise InputError("gpus: several, this picture is of one cache")
     evaluation = evaluate(instance, solution)
     batches = instance.batches(solution.order)[:MOST_BATCHES]
     ranked = sorted(instance.frequency, key=lambda v: (-instance.frequency[v], v))[:MOST_NODES]

@@ -2,7 +2,7 @@
 
 The hits of a batch are determined first, and touched in ascending order of the nodes. Then the
 other nodes are loaded in ascending order, and what does not fit leaves. With a host cache, what
-leaves the device goes there, by the same rule.
+leaves the device goes there, by the same rule. Several GPUs run the same policy, each by itself.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
+from ..gpus import cache_of_each, solution_of_each
 from ..instance import CacheInstance, CacheSolution
 
 Policy = Literal["fifo", "lru", "lfu"]
@@ -158,6 +159,12 @@ class Cache:
 
 def replay(instance: CacheInstance, order: Sequence[int], policy: Policy) -> CacheSolution:
     """Return what a policy does on an order of the requests. Time O(1) for each requested node."""
+    if instance.gpus is not None:
+        alone = [
+            cache and replay(cache, range(len(cache.requests)), policy)
+            for cache in cache_of_each(instance, order)
+        ]
+        return solution_of_each(order, alone, None if instance.policy_cost is None else policy)
     device = Cache(instance, instance.capacity, POLICIES[policy]())
     host = Cache(instance, instance.host_capacity, POLICIES[policy]())
     evicted, demoted, dropped = [], [], []
@@ -192,7 +199,20 @@ def replay(instance: CacheInstance, order: Sequence[int], policy: Policy) -> Cac
 
 
 def static(instance: CacheInstance, order: Sequence[int], ranked: Iterable[int]) -> CacheSolution:
-    """Return the solution that loads the first nodes of a ranking that fit, and keeps them."""
+    """Return the solution that loads the first nodes of a ranking that fit, and keeps them.
+
+    Of several GPUs each takes the first ones that are asked of it.
+    """
+    if instance.gpus is not None:
+        first = list(ranked)
+        alone = [
+            cache
+            and static(
+                cache, range(len(cache.requests)), [v for v in first if v in cache.frequency]
+            )
+            for cache in cache_of_each(instance, order)
+        ]
+        return solution_of_each(order, alone, None if instance.policy_cost is None else "static")
     room, held = instance.capacity, []
     for v in ranked:
         if instance.size(v) <= room:

@@ -20,7 +20,35 @@ def optimum(instance: CacheInstance) -> int:
     """The least cost of all orders and of all contents of the caches between batches."""
     n = len(instance.requests)
     orders = [tuple(range(n))] if instance.order == "given" else itertools.permutations(range(n))
+    if instance.gpus is not None:
+        return min(_of_gpus(instance, o) for o in orders)
     return min(_retention(instance, tuple(map(tuple, instance.batches(o)))) for o in orders)
+
+
+def asked_of_gpus(
+    instance: CacheInstance, order: tuple[int, ...]
+) -> tuple[list[tuple[tuple[int, ...], ...]], int]:
+    """What every GPU's cache is asked for, without empty lists, and what other GPUs' nodes cost."""
+    D, private = instance.gpus.count, instance.gpus.caches == "private"
+    asked = [[] for _ in range(D)]
+    peers = 0
+    for start in range(0, len(order), D):
+        needed = [set() for _ in range(D)]
+        for gpu, t in enumerate(order[start : start + D]):
+            for v in instance.requests[t]:
+                home = gpu if private else v % D
+                needed[home].add(v)
+                if home != gpu:
+                    peers += instance.gpus.peer_cost * instance.weight(v)
+        for gpu, nodes in enumerate(needed):
+            if nodes:
+                asked[gpu].append(tuple(sorted(nodes)))
+    return [tuple(lists) for lists in asked], peers
+
+
+def _of_gpus(instance: CacheInstance, order: tuple[int, ...]) -> int:
+    asked, peers = asked_of_gpus(instance, order)
+    return peers + sum(_retention(instance, lists) for lists in asked if lists)
 
 
 def _subsets(nodes, size_of, capacity):
@@ -60,7 +88,7 @@ def _retention(instance: CacheInstance, batches: tuple[tuple[int, ...], ...]) ->
 
 
 def small_instance(rng: np.random.Generator, kind: str = "any") -> CacheInstance:
-    """A few batches of a few nodes; kinds: given, free, weights, sizes, host, grouped."""
+    """A few batches of a few nodes; kinds: given, free, weights, sizes, host, grouped, gpus."""
     if kind == "any":
         kind = str(rng.choice(["given", "free", "weights", "sizes", "host", "grouped"]))
     nodes = int(rng.integers(2, 6 if kind == "host" else 7))
@@ -79,6 +107,15 @@ def small_instance(rng: np.random.Generator, kind: str = "any") -> CacheInstance
         data["weights"] = tuple(rng.integers(1, 9, size=nodes).tolist())
     if kind == "sizes":
         data["sizes"] = tuple(rng.integers(1, 4, size=nodes).tolist())
+    if kind == "gpus":
+        private, cost = bool(rng.random() < 0.5), int(rng.integers(1, 9))
+        peers = 0 if private else int(rng.integers(0, 6))
+        caches = "private" if private else "partitioned"
+        gpus = {"count": int(rng.integers(2, 4)), "caches": caches, "peer_cost": peers}
+        data |= {"order": str(rng.choice(["given", "free"])), "remote_cost": cost, "gpus": gpus}
+        data |= {"capacity": int(rng.integers(0, 3))}
+        if rng.random() < 0.3:
+            data["weights"] = tuple(rng.integers(1, 9, size=nodes).tolist())
     if kind == "host":
         data |= {"remote_cost": 5, "host_cost": int(rng.integers(0, 5))}
         data |= {"host_capacity": int(rng.integers(1, 3)), "capacity": int(rng.integers(0, 3))}

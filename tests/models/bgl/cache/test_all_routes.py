@@ -24,6 +24,8 @@ EXACT = (
     "retention@cpsat",
     "joint@highs",
     "cp_joint",
+    "gpu_orders",
+    "joint_gpus@highs",
 )
 OTHERS = (
     "fifo",
@@ -49,6 +51,9 @@ TINY = {
     "h2_given_1": 9,
     "h2_given_2": 7,
     "h2_given_3": 6,
+    "h2_gpus_given": 88,
+    "h2_gpus_partitioned": 78,
+    "h2_gpus_private": 80,
     "h2_host_0_2": 71,
     "h2_host_1_1": 56,
     "no_cache": 6,

@@ -57,6 +57,40 @@ def policies(
 
 
 @generator()
+def gpus(
+    rng: np.random.Generator,
+    *,
+    batches: int = 8,
+    nodes: int = 12,
+    batch_nodes: int = 3,
+    capacity: int = 2,
+    count: int = 2,
+    caches: Literal["private", "partitioned"] = "partitioned",
+    peer_cost: int = 3,
+    remote_cost: int = 10,
+    policies: bool = False,
+) -> CacheInstance:
+    """Batches that overlap by chance, over several GPUs with private or partitioned caches.
+
+    Return batches with the costs of peers where caches are partitioned, and with the running costs
+    of `PolicyCosts` where policies are decided (reconstructed).
+    """
+    from ...instance import CacheInstance, Gpus, PolicyCosts
+
+    drawn = _batches(rng, batches, nodes, batch_nodes, capacity)
+    return CacheInstance(
+        requests=drawn.requests,
+        capacity=capacity,
+        order="free",
+        remote_cost=remote_cost,
+        policy_cost=PolicyCosts() if policies else None,
+        gpus=Gpus(
+            count=count, caches=caches, peer_cost=peer_cost if caches == "partitioned" else 0
+        ),
+    )
+
+
+@generator()
 def paper(
     rng: np.random.Generator,
     *,

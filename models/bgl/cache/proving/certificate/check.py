@@ -29,6 +29,9 @@ r"""Certificates of lower bounds on the cost of loading, and their check in exac
   with :math:`|\cup_i B_i| + R \le X \le A`; a static cache of the nodes S that :math:`q_v` batches
   need costs :math:`(c + l) A + \sum_{v \in S} (c + m - (c - h) q_v)` in every order. The bound is
   the least over the four policies.
+* `EachCache`, for several GPUs in a given order: `BoundaryPrices` of every cache that is asked for
+  anything, whose bounds add up with what is fetched from other GPUs.
+* `EveryPlan`, for few batches over several GPUs: all of them are gone through (`gpu_orders`).
 """
 
 from __future__ import annotations
@@ -44,7 +47,9 @@ from gadgetopt.numbers.exact import ceiling, check_prices, common_denominator
 from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
+from ...gpus import cache_of_each, cost_of_peers
 from ...instance import CacheInstance, PolicyName
+from .gpu_orders import no_plan_below
 from .orders import no_order_within
 
 #: Policies whose cost depends on the order. By definition.
@@ -93,7 +98,29 @@ class RunningPolicies(Data):
     reloads: NonNegativeInt
 
 
-Proof = Compulsory | BoundaryPrices | NoOrderWithin | BothCaches | RunningPolicies
+class EachCache(Data):
+    """Prices of each GPU's cache, without those that are asked for nothing."""
+
+    kind: Literal["each_cache"] = "each_cache"
+    caches: tuple[BoundaryPrices, ...]
+
+
+class EveryPlan(Data):
+    """No order over several GPUs, with whatever their caches do, costs less."""
+
+    kind: Literal["every_plan"] = "every_plan"
+    cost: NonNegativeInt
+
+
+Proof = (
+    Compulsory
+    | BoundaryPrices
+    | NoOrderWithin
+    | BothCaches
+    | RunningPolicies
+    | EachCache
+    | EveryPlan
+)
 
 
 class CacheCertificate(Certificate):
@@ -120,6 +147,10 @@ def check_bound(instance: CacheInstance, certificate: CacheCertificate) -> int |
         return _bound_of_policies(instance, proof.reloads)
     if isinstance(proof, BothCaches):
         return _bound_of_both(instance, proof)
+    if isinstance(proof, EachCache):
+        return _bound_of_each(instance, proof)
+    if isinstance(proof, EveryPlan):
+        return _bound_of_plans(instance, proof.cost)
     return _exhausted_bound(instance, proof.reloads)
 
 
@@ -127,6 +158,8 @@ def _priced_bound(instance: CacheInstance, proof: BoundaryPrices) -> Fraction:
     """Return the cost of loading everything at every use, less the most that can be saved."""
     if instance.order != "given":
         raise ValueError("proof.kind: prices of boundaries need a given order, this one is free")
+    if instance.gpus is not None:
+        raise ValueError("proof.kind: prices of boundaries are of one cache, here are several")
     boundaries = instance.num_batches - 1
     check_prices(proof.device, "proof.device", boundaries, "boundaries")
     hosted = instance.host_capacity > 0
@@ -163,6 +196,7 @@ def is_plain_but_for_host(instance: CacheInstance) -> bool:
     """Return True if the order of fixed batches of equal nodes is free, with one cache or two."""
     return (
         instance.order == "free"
+        and instance.gpus is None
         and instance.batch_size == 1
         and instance.unit_sizes
         and instance.unit_weights
@@ -205,11 +239,35 @@ def _bound_of_both(instance: CacheInstance, proof: BothCaches) -> int | None:
 def _bound_of_policies(instance: CacheInstance, reloads: int) -> int | None:
     if instance.policy_cost is None:
         raise ValueError("proof.kind: policies that cost something need policy_cost, none is given")
+    if instance.gpus is not None:
+        raise ValueError("proof.kind: reloads of policies are of one cache, here are several")
     if reloads and not _excluded(instance, instance.capacity, reloads - 1, "reloads"):
         return None
     least = len(instance.frequency) + reloads
     dynamic = (cost_of_misses(instance, name, least) for name in DYNAMIC)
     return min(*dynamic, static_cost(instance, best_static(instance)))
+
+
+def _bound_of_each(instance: CacheInstance, proof: EachCache) -> int:
+    if instance.gpus is None or instance.policy_cost is not None or instance.order == "free":
+        raise ValueError(
+            "proof.kind: prices of each cache need several GPUs, a given order and no policy_cost"
+        )
+    order = range(len(instance.requests))
+    caches = [cache for cache in cache_of_each(instance, order) if cache is not None]
+    if len(proof.caches) != len(caches):
+        raise ValueError(f"proof.caches: {len(proof.caches)} for {len(caches)} caches")
+    bounds = (_priced_bound(*pair) for pair in zip(caches, proof.caches, strict=True))
+    return cost_of_peers(instance, order) + ceiling(sum(bounds, Fraction(0)))
+
+
+def _bound_of_plans(instance: CacheInstance, cost: int) -> int | None:
+    if instance.gpus is None:
+        raise ValueError("proof.kind: plans of several GPUs, here is one")
+    try:
+        return cost if no_plan_below(instance, cost) else None
+    except ValueError as error:
+        raise ValueError(f"proof.cost: {error}") from None
 
 
 def cost_of_misses(instance: CacheInstance, policy: PolicyName, misses: int) -> int:

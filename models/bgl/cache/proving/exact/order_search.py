@@ -16,12 +16,13 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
-from ...formulations import joint, retention
+from ...formulations import joint, joint_gpus, retention
 from ...heuristics.network import is_interval_matrix
 from ...heuristics.orders import best_path, moved, retained, suited
 from ...instance import CacheInstance, CacheSolution
 from ...subproblems.intervals import solution_of
-from ...subproblems.replay import replay, static
+from ...subproblems.ordering import improve_order
+from ...subproblems.replay import Policy, replay, static
 from ..bounds.boundary_prices import kept_and_priced, relaxed_prices
 from ..bounds.order_tables import (
     MOST_CHECKED,
@@ -33,6 +34,7 @@ from ..certificate.check import (
     DYNAMIC,
     CacheCertificate,
     Compulsory,
+    EveryPlan,
     RunningPolicies,
     best_static,
     check_bound,
@@ -40,8 +42,10 @@ from ..certificate.check import (
     is_plain_but_for_host,
     miss_cost,
 )
+from ..certificate.gpu_orders import MOST_BATCHES as MOST_PLANNED
 from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
+from .gpu_orders import best_of_order, best_static_on, cheapest_plan, on_order
 from .order_prefixes import Prefix, cost_beyond, extensions
 from .policy_orders import cheapest_policy
 
@@ -74,6 +78,8 @@ def order_search(
     and branch and bound goes over what orders begin with. Where policies cost something to run, all
     policies on the orders that suit them, then `policy_orders`. Otherwise the joint model in HiGHS.
 
+    Several GPUs: random moves, then `gpu_orders`, and beyond 8 batches the model `joint_gpus`.
+
     Parameters
     ----------
     instance : CacheInstance
@@ -88,7 +94,9 @@ def order_search(
     search = _Search(instance, limits, rng)
     with search.interruptible():
         search.prove_certified(CacheCertificate(proof=Compulsory()))
-        if instance.policy_cost is not None:
+        if instance.gpus is not None:
+            search.plan_gpus(rounds)
+        elif instance.policy_cost is not None:
             search.choose_policy(rounds)
         elif instance.order == "given":
             search.retain()
@@ -147,6 +155,55 @@ class _Search(Search[CacheSolution]):
                     self.notes["refused"] = str(refusal)
                 except OutOfTimeError:
                     self.limit_hit = "time_s" if self.clock.expired else OWN_LIMIT
+
+    def plan_gpus(self, rounds: int) -> None:
+        """Each cache of a given order, or random moves and all plans of a few batches."""
+        instance, count = self.instance, len(self.instance.requests)
+        if instance.order == "given" and instance.policy_cost is None and instance.unit_sizes:
+            solution, certificate = best_of_order(instance)
+            self.consider(solution)
+            self.prove(self.value, certificate)
+            return
+        few = count <= MOST_PLANNED and instance.unit_sizes
+        for policy in (None,) if instance.policy_cost is None else DYNAMIC:
+            order = list(range(count))
+            if instance.order == "free":
+                order = self._suited_to_gpus(order, policy, 0 if few else rounds)
+            self.consider(on_order(instance, order, policy))
+        if instance.policy_cost is not None:
+            self.consider(best_static_on(instance, range(count)))
+        if few and not self.over:
+            self._list_plans()
+        elif not self.over and instance.policy_cost is None:
+            self.solve_model_of_gpus()
+
+    def _suited_to_gpus(self, order: list[int], policy: Policy | None, rounds: int) -> list[int]:
+        """Return an order after random moves on which the caches of several GPUs load less."""
+
+        def cost(tried: list[int]) -> int:
+            found = evaluate(self.instance, on_order(self.instance, tried, policy))
+            return int(found.objective or 0)
+
+        enough = self.instance.compulsory_cost
+        return improve_order(order, cost, enough, rounds, self.rng, self.clock)[0]
+
+    def _list_plans(self) -> None:
+        """Go through all plans of several GPUs, and prove that none is better."""
+        with self.clock.phase("plans"):
+            try:
+                self.consider(cheapest_plan(self.instance, self.clock))
+            except OutOfTimeError:
+                self.limit_hit = "time_s" if self.clock.expired else OWN_LIMIT
+                return
+        taken_s = self.clock.phases_s["plans"]
+        certificate = CacheCertificate(proof=EveryPlan(cost=int(self.value)))
+        if CHECK_TIMES * taken_s < self.clock.left_s:
+            try:
+                self.prove_certified(certificate)
+            except ValueError as refused:
+                self.notes["not_certified"] = str(refused)
+        if not self.closed:
+            self.prove(self.value)
 
     def retain(self) -> None:
         """Solve the retention of the given order."""
@@ -308,6 +365,19 @@ class _Search(Search[CacheSolution]):
             self.limit_hit = solved.limit_hit or "time_s"
             return None
         return int(round_up(solved.bound))
+
+    def solve_model_of_gpus(self) -> None:
+        """Solve the model of several GPUs in HiGHS; too large, it leaves what is known."""
+        nodes = len(self.instance.frequency) * self.instance.num_batches
+        build_s = (self.instance.num_batches**2 + 3 * nodes) * _BUILD_S_PER_ENTRY
+        if build_s > 0.5 * self.clock.left_s:
+            self.notes["refused"] = f"building the joint model takes about {build_s:.0f} s"
+            self.limit_hit = "time_s"
+            return
+        try:
+            self._solve(joint_gpus)
+        except ModelRefused as refusal:
+            self.notes["refused"] = str(refusal)
 
     def solve_jointly(self) -> None:
         """Solve the joint model in HiGHS; too large, it leaves what is known."""

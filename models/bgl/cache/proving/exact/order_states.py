@@ -22,7 +22,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome
 
-from ...formulations.retention import check_no_policy
+from ...formulations.retention import check_one_free_cache
 from ...instance import CacheInstance
 from ...subproblems.intervals import solution_of_contents
 from ..certificate.check import CacheCertificate, Compulsory
@@ -51,7 +51,7 @@ def order_states(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     """
     if instance.order == "given" or instance.batch_size > 1 or not instance.unit_sizes:
         raise ModelRefused("needs a free order of fixed batches, and unit sizes")
-    check_no_policy(instance)
+    check_one_free_cache(instance)
     if instance.num_batches > _MOST_BATCHES:
         raise ModelRefused(
             f"requests: {instance.num_batches} batches, sets of at most {_MOST_BATCHES} are listed"

@@ -35,7 +35,7 @@ from ..reload_tables import OutOfTimeError
 _MOST_STATES, _MOST_BATCHES = 10**6, 12
 
 #: Stands for a node that no batch to come needs. By definition.
-_DEAD = -1
+DEAD = -1
 
 #: What a cache holds, first what was loaded or used the longest ago, with the number of uses.
 Held = tuple[tuple[int, int], ...]
@@ -78,6 +78,8 @@ def cheapest_policy(instance: CacheInstance, clock: Clock) -> CacheSolution:
     OutOfTimeError
         If the time is up, or there are too many states.
     """
+    if instance.gpus is not None:
+        raise ModelRefused("gpus: several, this method is of one cache")
     if instance.policy_cost is None:
         raise ModelRefused("policy_cost: none, but policies are compared by what they cost")
     count = instance.num_batches
@@ -113,8 +115,8 @@ def _best_order(instance: CacheInstance, policy: Policy, clock: Clock) -> list[i
                 for held, (misses, _, _) in states.items():
                     if clock.expired or left < 0:
                         raise OutOfTimeError
-                    then, more = _after(policy, held, batches[b], instance.capacity)
-                    then = tuple((v if v in later else _DEAD, n) for v, n in then)
+                    then, more = after_batch(policy, held, batches[b], instance.capacity)
+                    then = tuple((v if v in later else DEAD, n) for v, n in then)
                     total = misses + sign * more
                     if then not in found or total < found[then][0]:
                         found[then] = total, held, b
@@ -130,7 +132,9 @@ def _best_order(instance: CacheInstance, policy: Policy, clock: Clock) -> list[i
     return order[::-1]
 
 
-def _after(policy: Policy, held: Held, batch: tuple[int, ...], capacity: int) -> tuple[Held, int]:
+def after_batch(
+    policy: Policy, held: Held, batch: tuple[int, ...], capacity: int
+) -> tuple[Held, int]:
     """Return what a cache holds after a batch, and the batch's misses (step 2)."""
     cache = list(held)
     there = {v for v, _ in held}

@@ -1,0 +1,164 @@
+r"""That no order of a few batches over several GPUs costs less, by going through all prefixes.
+
+1. A state is which batches are done, and what each cache holds; the past matters no more. States
+   advance by a whole step of D batches, each at its GPU; the last step may have fewer.
+2. Where what leaves is free, a cache keeps as many as fit of what it holds, only nodes that a batch
+   to come needs: holding more is never worse. Under a policy it keeps what the policy does, with
+   the time of loading or of the last use of each node, for LFU the number of its uses, too.
+3. A state whose cost, and one load of every node that is still needed and held nowhere, reach what
+   is claimed is left out. The claim holds if none is left at the end.
+4. A static cache keeps what it loaded first. Its cost is a sum over its nodes: the best are those
+   that save the most, so that all orders are listed, of those that differ in the order of their
+   steps only one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, permutations, product
+
+from ...gpus import asked, cost_of_peers, steps_of
+from ...instance import CacheInstance, PolicyName
+
+#: Batches, and states in all, that a check goes through. By definition.
+MOST_BATCHES, MOST_STATES = 8, 300_000
+
+#: Nodes of a cache, under a policy with their uses or 0 first and then a time.
+Held = tuple[tuple[int, int, int], ...]
+
+
+def no_plan_below(instance: CacheInstance, cost: int) -> bool:
+    """Return True if every order, with every retention or policy, costs at least so much.
+
+    Raises
+    ------
+    ValueError
+        If there are too many batches or states, or nodes differ in size.
+    """
+    if len(instance.requests) > MOST_BATCHES:
+        raise ValueError(
+            f"{len(instance.requests)} batches, expected at most {MOST_BATCHES} to list all orders"
+        )
+    if not instance.unit_sizes:
+        raise ValueError("nodes differ in size, expected all alike")
+    if instance.policy_cost is None:
+        return _none_below(instance, None, cost)
+    dynamic: tuple[PolicyName, ...] = ("fifo", "lru", "lfu")
+    if not all(_none_below(instance, policy, cost) for policy in dynamic):
+        return False
+    return all(_static_cost(instance, order) >= cost for order in _orders(instance))
+
+
+def _none_below(instance: CacheInstance, policy: PolicyName | None, cost: int) -> bool:
+    """Return True if no state is left at the end (steps 1 to 3)."""
+    assert instance.gpus is not None, "the instance was checked"
+    count, D = len(instance.requests), instance.gpus.count
+    reached: dict[tuple[int, tuple[Held, ...]], int] = {(0, ((),) * D): 0}
+    states = 0
+    for first in range(0, count, D):
+        after: dict[tuple[int, tuple[Held, ...]], int] = {}
+        for (done, caches), paid in reached.items():
+            open_ = [t for t in range(count) if not done >> t & 1]
+            chosen = permutations(open_, min(D, len(open_)))
+            if instance.order == "given":
+                chosen = iter([tuple(open_[:D])])
+            for step in chosen:
+                now = done | sum(1 << t for t in step)
+                later = {v for t in open_ if t not in step for v in instance.requests[t]}
+                peers = cost_of_peers(instance, step)
+                needs = asked(instance, step)
+                ways = [
+                    list(_served(instance, policy, held, nodes, later, first))
+                    for held, nodes in zip(caches, needs, strict=True)
+                ]
+                for way in product(*ways):
+                    total = paid + peers + sum(more for _, more in way)
+                    held_now = tuple(held for held, _ in way)
+                    there = {v for held in held_now for v, _, _ in held}
+                    to_come = sum(instance.miss_cost(v) for v in later - there)
+                    if total + to_come < cost:
+                        state = now, held_now
+                        after[state] = min(total, after.get(state, total))
+        states += len(after)
+        if states > MOST_STATES:
+            raise ValueError(f"more than {MOST_STATES} states, expected fewer")
+        reached = after
+    return not reached
+
+
+def _served(
+    instance: CacheInstance,
+    policy: PolicyName | None,
+    held: Held,
+    nodes: tuple[int, ...],
+    later: set[int],
+    time: int,
+) -> Iterator[tuple[Held, int]]:
+    """Yield what a cache may hold after it was asked for nodes, and what that costs (step 2)."""
+    there = {v for v, _, _ in held}
+    missed = [v for v in nodes if v not in there]
+    loads = sum(instance.miss_cost(v) for v in missed)
+    K = instance.capacity
+    if policy is None:
+        useful = sorted((there | set(nodes)) & later)
+        for kept in combinations(useful, min(K, len(useful))):
+            yield tuple((v, 0, 0) for v in kept), loads
+        return
+    assert instance.policy_cost is not None, "a policy has a cost"
+    running = instance.policy_cost.of(policy)
+    key = {v: (uses, at) for v, uses, at in held}
+    # Times only have to be in the right order: those of a batch follow all before it.
+    at = max((at for _, at in key.values()), default=0)
+    for v in nodes:
+        if v in there and policy != "fifo":
+            at += 1
+            key[v] = (key[v][0] + (policy == "lfu"), at)
+    left = 0
+    for v in missed:
+        at += 1
+        if K == 0:
+            left += 1
+            continue
+        if len(key) == K:
+            del key[min(key, key=key.__getitem__)]
+            left += 1
+        key[v] = (int(policy == "lfu"), at)
+    cost = loads + running.lookup * len(nodes) + running.hit * (len(nodes) - len(missed))
+    cost += running.admit * len(missed) + running.evict * left
+    # Ranks in place of times, and in place of nodes that are needed no more, so that caches that
+    # will behave alike are one state.
+    rank = {at: k for k, at in enumerate(sorted(at for _, at in key.values()), start=1)}
+    alike = [(v if v in later else -rank[at], uses, rank[at]) for v, (uses, at) in key.items()]
+    yield tuple(sorted(alike)), cost
+
+
+def _orders(instance: CacheInstance) -> Iterator[tuple[int, ...]]:
+    """Yield the orders, of those with the same full steps one; the given one alone (step 4)."""
+    count = len(instance.requests)
+    if instance.order == "given":
+        yield tuple(range(count))
+        return
+    assert instance.gpus is not None, "the instance was checked"
+    full = range(0, count - count % instance.gpus.count, instance.gpus.count)
+    for order in permutations(range(count)):
+        firsts = [order[k] for k in full]
+        if firsts == sorted(firsts):
+            yield order
+
+
+def _static_cost(instance: CacheInstance, order: tuple[int, ...]) -> int:
+    """Return the cost of an order with the best static cache of every GPU."""
+    assert instance.policy_cost is not None, "a policy has a cost"
+    running, c = instance.policy_cost.static, instance.remote_cost
+    cost = cost_of_peers(instance, order)
+    uses: list[Counter[int]] = [Counter() for _ in asked(instance, order[:1])]
+    for step in steps_of(instance, order):
+        for times, nodes in zip(uses, asked(instance, step), strict=True):
+            times.update(nodes)
+    for times in uses:
+        w = {v: instance.weight(v) for v in times}
+        cost += sum((c * w[v] + running.lookup) * k for v, k in times.items())
+        saved = [(c * w[v] - running.hit) * k - c * w[v] - running.admit for v, k in times.items()]
+        cost -= sum(sorted((s for s in saved if s > 0), reverse=True)[: instance.capacity])
+    return cost
