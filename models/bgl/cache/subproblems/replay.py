@@ -161,7 +161,7 @@ def replay(instance: CacheInstance, order: Sequence[int], policy: Policy) -> Cac
     """Return what a policy does on an order of the requests. Time O(1) for each requested node."""
     if instance.gpus is not None:
         alone = [
-            cache and replay(cache, range(len(cache.requests)), policy)
+            None if cache is None else replay(cache, range(len(cache.requests)), policy)
             for cache in cache_of_each(instance, order)
         ]
         return solution_of_each(order, alone, None if instance.policy_cost is None else policy)
@@ -206,8 +206,9 @@ def static(instance: CacheInstance, order: Sequence[int], ranked: Iterable[int])
     if instance.gpus is not None:
         first = list(ranked)
         alone = [
-            cache
-            and static(
+            None
+            if cache is None
+            else static(
                 cache, range(len(cache.requests)), [v for v in first if v in cache.frequency]
             )
             for cache in cache_of_each(instance, order)

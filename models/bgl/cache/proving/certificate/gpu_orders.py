@@ -15,7 +15,7 @@ r"""That no order of a few batches over several GPUs costs less, by going throug
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations, permutations, product
 
 from ...gpus import asked, cost_of_peers, steps_of
@@ -60,9 +60,9 @@ def _none_below(instance: CacheInstance, policy: PolicyName | None, cost: int) -
         after: dict[tuple[int, tuple[Held, ...]], int] = {}
         for (done, caches), paid in reached.items():
             open_ = [t for t in range(count) if not done >> t & 1]
-            chosen = permutations(open_, min(D, len(open_)))
+            chosen: Iterable[tuple[int, ...]] = permutations(open_, min(D, len(open_)))
             if instance.order == "given":
-                chosen = iter([tuple(open_[:D])])
+                chosen = [tuple(open_[:D])]
             for step in chosen:
                 now = done | sum(1 << t for t in step)
                 later = {v for t in open_ if t not in step for v in instance.requests[t]}

@@ -113,7 +113,7 @@ def on_order(instance: CacheInstance, order: Sequence[int], policy: Policy | Non
     if policy is not None:
         return replay(instance, order, policy)
     alone = [
-        cache and retained(cache, list(range(len(cache.requests))))
+        None if cache is None else retained(cache, list(range(len(cache.requests))))
         for cache in cache_of_each(instance, order)
     ]
     return solution_of_each(order, alone, None)
@@ -122,7 +122,7 @@ def on_order(instance: CacheInstance, order: Sequence[int], policy: Policy | Non
 def best_static_on(instance: CacheInstance, order: Sequence[int]) -> CacheSolution:
     """Return the best static cache of every GPU for an order."""
     alone = [
-        cache and static(cache, range(len(cache.requests)), best_static(cache))
+        None if cache is None else static(cache, range(len(cache.requests)), best_static(cache))
         for cache in cache_of_each(instance, order)
     ]
     return solution_of_each(order, alone, "static")
