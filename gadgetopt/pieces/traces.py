@@ -37,6 +37,11 @@ COLUMNS = (
     "batch_size",
     "user",
     "group",
+    "cpus_per_gpu",
+    "memory_gb_per_gpu",
+    "ps_number",
+    "ps_cpus",
+    "ps_memory_gb",
 )
 
 Domain = Literal[
@@ -65,8 +70,9 @@ class Trace:
     ----------
     jobs : pandas.DataFrame
         One row a job with the columns `COLUMNS`; `line` is its line in `file`, the header being
-        line 1. `submit_s` counts from 1970-01-01 where the file gives dates (taken as UTC), else
-        from the beginning of the trace.
+        line 1. `ps_number` counts a job's parameter servers, each of `ps_cpus` and `ps_memory_gb`
+        (GB of 10^9 bytes). `submit_s` counts from 1970-01-01 where the file gives dates (taken as
+        UTC), else from the beginning of the trace.
     rejected : pandas.DataFrame
         The rows that could not be read: `file`, `line`, `reason`, `value`.
     source : tuple of SourceFile
@@ -233,8 +239,15 @@ class Table:
         )
 
 
-def read_table(path: Path, columns: Sequence[Column], header: Sequence[str] | None = None) -> Table:
+def read_table(
+    path: Path,
+    columns: Sequence[Column],
+    header: Sequence[str] | None = None,
+    optional: Sequence[Column] = (),
+) -> Table:
     """Read columns of a CSV file; `header` names its columns if the file has no header row.
+
+    Columns that are `optional` are missing values where the file has none of the name, or several.
 
     Raises
     ------
@@ -242,7 +255,11 @@ def read_table(path: Path, columns: Sequence[Column], header: Sequence[str] | No
         If the file cannot be read, is empty, or lacks one of the columns.
     """
     read = read_rows(path, [column.source for column in columns], header)
-    rows, rejected = _parsed(read.header, read.rows, columns)
+    there = [column for column in optional if read.header.count(column.source) == 1]
+    rows, rejected = _parsed(read.header, read.rows, [*columns, *there])
+    for column in optional:
+        if column not in there:
+            rows[column.target] = ""
     return Table(
         rows.assign(file=path.name),
         rejected.assign(file=path.name)[["file", "line", "reason", "value"]],

@@ -2,7 +2,8 @@
 
 The tables are described in the repositories that publish them (alibaba/clusterdata,
 S-Lab-System-Group/HeliosData). Jobs that did not end well, have no GPU or share theirs are counted
-as left out.
+as left out. CPUs and memory of a job are divided by its GPUs; where a file does not tell them they
+are missing.
 """
 
 from __future__ import annotations
@@ -32,6 +33,15 @@ _ALIBABA_2023 = (
     Column("scheduled_time", "start", "any text"),
 )
 
+#: What these files may have besides: a job's CPUs, and its memory in MiB.
+_HELIOS_CPUS = (Column("cpu_num", "cpus", "any text"),)
+_ALIBABA_2023_CPUS = (
+    Column("cpu_milli", "cpus", "any text"),
+    Column("memory_mib", "memory", "any text"),
+)
+#: GB of a MiB. By definition.
+_MIB_GB = 2**20 / 1e9
+
 #: The number of GPUs of a job that shares them with others. By definition.
 _SHARE = float("nan")
 
@@ -53,6 +63,9 @@ _PAI_JOBS = (
 )
 _PAI_TASKS = (
     Column("job_name", "job", "text"),
+    Column("task_name", "task", "any text"),
+    Column("plan_cpu", "cpu_percent", "any text"),
+    Column("plan_mem", "memory", "any text"),
     Column("inst_num", "number", "any text"),
     Column("start_time", "start", "any text"),
     Column("plan_gpu", "percent", "any text"),
@@ -68,7 +81,9 @@ def read_helios(path: Path | str) -> Trace:
     InputError
         If the file cannot be read, is empty, or lacks one of the columns.
     """
-    return _ended(read_table(Path(path), _HELIOS), "COMPLETED")
+    table = read_table(Path(path), _HELIOS, optional=_HELIOS_CPUS)
+    table.rows["cpus_per_gpu"] = _per_gpu(table.rows.cpus, table.rows.gpus_stated)
+    return _ended(table, "COMPLETED")
 
 
 def read_alibaba_2023(path: Path | str) -> Trace:
@@ -82,7 +97,10 @@ def read_alibaba_2023(path: Path | str) -> Trace:
     InputError
         If the file cannot be read, is empty, or lacks one of the columns.
     """
-    table = read_table(Path(path), _ALIBABA_2023)
+    table = read_table(Path(path), _ALIBABA_2023, optional=_ALIBABA_2023_CPUS)
+    stated = table.rows.gpus_stated
+    table.rows["cpus_per_gpu"] = _per_gpu(table.rows.cpus, stated) / 1000
+    table.rows["memory_gb_per_gpu"] = _per_gpu(table.rows.memory, stated) * _MIB_GB
     table.rows["duration_s"] = _numbers(table.rows.end) - _numbers(table.rows.start)
     gpus = table.rows.gpus_stated
     table.rows["gpus_stated"] = gpus.where((table.rows.milli == 1000) | (gpus == 0), _SHARE)
@@ -95,6 +113,8 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     A job has as many GPUs as its tasks have instances, times the whole GPUs of each; `group` is its
     recurrence key. Jobs whose tasks all share GPUs are left out. A job is submitted at the start
     that the job table has, and waits until its first task starts: it runs from then to its end.
+    Tasks named `ps` are its parameter servers. CPUs (`plan_cpu`, in percent) and memory
+    (`plan_mem`, GB) of the others are divided by their GPUs.
 
     Raises
     ------
@@ -118,10 +138,29 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     of_job.loc[of_job.shared & (of_job.gpus > 0), "gpus"] = _SHARE
     rows["gpus_stated"] = rows.job.map(of_job.gpus).where(rows.job.isin(of_job.index), 0.0)
     rows["duration_s"] = _numbers(rows.end) - rows.job.map(of_job.start)
+    for name, of_each in _pai_needs(tasks).items():
+        rows[name] = rows.job.map(of_each)
     rows["group"] = rows.instance.map(
         groups.drop_duplicates("instance").set_index("instance").group
     )
     return _ended(jobs, "Terminated")
+
+
+def _pai_needs(tasks: pd.DataFrame) -> dict[str, pd.Series[float]]:
+    """Return CPUs and memory of a GPU, and number, CPUs and memory of servers, by job."""
+    number = _numbers(tasks.number)
+    amounts = {"cpus": _numbers(tasks.cpu_percent) / 100, "memory_gb": _numbers(tasks.memory)}
+    servers = tasks.task == "ps"
+    trains = ~servers & (tasks.gpus > 0)
+    gpus = tasks.gpus.where(trains).groupby(tasks.job).sum(min_count=1)
+    count = number.where(servers).groupby(tasks.job).sum(min_count=1)
+    needs = {"ps_number": count}
+    for name, amount in amounts.items():
+        used = (amount * number).where(trains).groupby(tasks.job).sum(min_count=1)
+        served = (amount * number).where(servers).groupby(tasks.job).sum(min_count=1)
+        needs[f"{name}_per_gpu"] = used / gpus
+        needs[f"ps_{name}"] = served / count
+    return needs
 
 
 def _pai_table(folder: Path, name: str, columns: tuple[Column, ...]) -> Table:
@@ -147,6 +186,10 @@ def _ended(table: Table, good_status: str) -> Trace:
     trace.jobs["gpus"] = trace.jobs.gpus.astype("int64")
     del trace.jobs["status"]
     return trace
+
+
+def _per_gpu(cells: pd.Series[str], gpus: pd.Series[float]) -> pd.Series[float]:
+    return _numbers(cells) / gpus.where(gpus > 0)
 
 
 def _numbers(cells: pd.Series[str]) -> pd.Series[float]:

@@ -4,6 +4,9 @@ A trace tells a job's GPUs and how long they ran, at best the name of its networ
 is that of one of eight networks (reconstructed): the one that the trace names, else one that is
 chosen by what the job's recurrences have in common, so that recurring jobs train the same.
 
+CPUs, memory and parameter servers are those of the trace where it tells them, else the same for
+all (reconstructed).
+
 Sizes are counts of the published models (torchvision; BERT base and GPT-2 small by their model
 cards; the two agents recalled), gradients of 4 bytes a parameter. Times of an iteration are the
 measurements of the Muri simulator on servers of eight GPUs, whose batches are taken to be per GPU
@@ -67,6 +70,11 @@ class Network:
         return round(self.alone_s * 2 / 3, 6)
 
 
+#: CPUs and GB of memory of a worker or a parameter server (reconstructed). By definition.
+CPUS, MEMORY_GB = 4.0, 32.0
+#: Workers for which a job has one parameter server (reconstructed). By definition.
+WORKERS_PER_SERVER = 4
+
 NETWORKS = {
     network.name: network
     for network in (
@@ -95,6 +103,13 @@ class TracedJob:
     network : Network
     iterations : int
         Those of the trace, else its duration over the time of an iteration.
+    worker, server : (float, float, float)
+        GPUs, CPUs and GB of memory of a worker, which has one GPU, and of a parameter server.
+    servers : int
+        Parameter servers: those of the trace, else one for every `WORKERS_PER_SERVER` workers.
+    defaulted : tuple of str
+        What the trace does not tell: of network, iterations, cpus, memory, servers, server_cpus and
+        server_memory.
     """
 
     place: str
@@ -103,6 +118,10 @@ class TracedJob:
     gpus: int
     network: Network
     iterations: int
+    worker: tuple[float, float, float]
+    server: tuple[float, float, float]
+    servers: int
+    defaulted: tuple[str, ...]
 
 
 def traced_job(row: Any) -> TracedJob:
@@ -112,6 +131,27 @@ def traced_job(row: Any) -> TracedJob:
     known = row.model if isinstance(row.model, str) and row.model in NETWORKS else None
     network = NETWORKS[known or network_of(recurrence(row) or place)]
     stated = not pd.isna(row.iterations)
+    defaulted = [] if known else ["network"]
+    if not stated:
+        defaulted.append("iterations")
+
+    def told(column: str, default: float, name: str) -> float:
+        amount = getattr(row, column, None)
+        if not pd.isna(amount) and amount > 0:
+            return round(float(amount), 6)
+        defaulted.append(name)
+        return default
+
+    usual = float(-(-gpus // WORKERS_PER_SERVER))
+    worker = (
+        told("cpus_per_gpu", CPUS, "cpus"),
+        told("memory_gb_per_gpu", MEMORY_GB, "memory"),
+    )
+    servers = told("ps_number", usual, "servers")
+    server = (
+        told("ps_cpus", CPUS, "server_cpus"),
+        told("ps_memory_gb", MEMORY_GB, "server_memory"),
+    )
     counted = row.iterations if stated else row.duration_s / float(measured_s(network.name, gpus))
     return TracedJob(
         place=place,
@@ -120,6 +160,10 @@ def traced_job(row: Any) -> TracedJob:
         gpus=gpus,
         network=network,
         iterations=max(1, round(counted)),
+        worker=(1.0, *worker),
+        server=(0.0, *server),
+        servers=round(servers),
+        defaulted=tuple(defaulted),
     )
 
 

@@ -8,7 +8,9 @@ first of them as early as possible, the others at random.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -20,7 +22,13 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.file_imports import options_of
 from gadgetopt.pieces.trace_jobs.formats import read_alibaba_2020, read_alibaba_2023, read_helios
-from gadgetopt.pieces.trace_jobs.networks import TracedJob, traced_job
+from gadgetopt.pieces.trace_jobs.networks import (
+    CPUS,
+    MEMORY_GB,
+    WORKERS_PER_SERVER,
+    TracedJob,
+    traced_job,
+)
 from gadgetopt.pieces.trace_jobs.selection import (
     in_virtual_cluster,
     keep,
@@ -48,11 +56,6 @@ READERS: Mapping[str, Callable[[Path], Trace]] = {
     "helios": read_helios,
 }
 
-#: CPUs and GB of memory of a worker or a parameter server (reconstructed). By definition.
-CPUS, MEMORY_GB = 4.0, 32.0
-#: Workers for which a job has one parameter server (reconstructed). By definition.
-WORKERS_PER_SERVER = 4
-
 #: What the options mean, for lists.
 HELP = {
     "jobs": "most jobs of a window",
@@ -60,6 +63,12 @@ HELP = {
     "max_duration_s": "longest jobs to keep; 0: as long as the horizon, where there is one",
     "max_gpus": "largest jobs to keep; 0: all that fit the cluster",
     "nic_gbps": "bandwidth of a server's network card, Gbit/s",
+}
+#: The same of importers whose jobs take CPUs and memory.
+HELP_OF_MACHINES = {
+    **HELP,
+    "cpus_per_server": "CPUs of a server; 0: those of a worker a GPU and of their servers",
+    "memory_gb_per_server": "GB of memory of a server; 0: likewise",
 }
 
 
@@ -103,12 +112,6 @@ class WindowOptions(BaseModel):
         return self.servers * self.gpus_per_server
 
     @property
-    def machine(self) -> tuple[float, float, float]:
-        """GPUs, CPUs and memory of a server: those of a worker a GPU, and their servers."""
-        tasks = self.gpus_per_server * (1 + 1 / WORKERS_PER_SERVER)
-        return float(self.gpus_per_server), tasks * CPUS, tasks * MEMORY_GB
-
-    @property
     def longest_s(self) -> float | None:
         """The longest duration to keep."""
         return self.max_duration_s or None
@@ -117,6 +120,26 @@ class WindowOptions(BaseModel):
     @abstractmethod
     def length_s(self) -> float:
         """Length of a window."""
+
+
+class MachineOptions(WindowOptions):
+    """Options of importers whose jobs take CPUs and memory: those of `WindowOptions` and these.
+
+    Attributes
+    ----------
+    cpus_per_server, memory_gb_per_server : float
+        0: what a worker a GPU takes and a parameter server for every four of them.
+    """
+
+    cpus_per_server: NonNegativeFloat = 0.0
+    memory_gb_per_server: NonNegativeFloat = 0.0
+
+    @property
+    def machine(self) -> tuple[float, float, float]:
+        """GPUs, CPUs and memory of a server."""
+        tasks = self.gpus_per_server * (1 + 1 / WORKERS_PER_SERVER)
+        cpus, memory_gb = self.cpus_per_server, self.memory_gb_per_server
+        return float(self.gpus_per_server), cpus or tasks * CPUS, memory_gb or tasks * MEMORY_GB
 
 
 Chosen = TypeVar("Chosen", bound=WindowOptions)
@@ -163,6 +186,9 @@ def import_windows(
     )
     instances: list[tuple[str, Instance]] = []
     details = []
+    defaulted: dict[str, dict[str, Any]] = {}
+    if isinstance(options, MachineOptions):
+        trace = _fitting(trace, options.machine)
     stem = Path(trace.source[0].name).stem
     begins = _begins(trace, options)
     for k in range(options.count):
@@ -174,6 +200,8 @@ def import_windows(
             raise InputError(f"options make no valid instance: {message}") from error
         name = drawn_name(f"{stem}_{len(jobs)}x{options.servers}", rng, k)
         instances.append((name, instance))
+        counts = Counter(field for job in jobs for field in job.defaulted)
+        defaulted[name] = {"jobs_with_defaults": dict(sorted(counts.items()))}
         details.append(
             {
                 "name": name,
@@ -182,7 +210,23 @@ def import_windows(
                 / (options.gpus * options.length_s),
             }
         )
-    return outcome_of(source, trace, options, instances, details, units(options))
+    outcome = outcome_of(source, trace, options, instances, details, units(options))
+    return replace(outcome, origin_of=defaulted)
+
+
+def _fitting(trace: Trace, machine: tuple[float, float, float]) -> Trace:
+    """Keep the jobs of which a worker fits a server, and a parameter server does."""
+    jobs = trace.jobs
+    cpus = jobs[["cpus_per_gpu", "ps_cpus"]].astype(float).fillna(CPUS).max(axis=1)
+    memory = jobs[["memory_gb_per_gpu", "ps_memory_gb"]].astype(float).fillna(MEMORY_GB).max(axis=1)
+    kept = keep(
+        trace,
+        ~((cpus > machine[1]) | (memory > machine[2])),
+        "a worker or parameter server fits no server",
+    )
+    if not len(kept):
+        raise InputError(f"{names(kept)}: no job is left ({losses(kept)})")
+    return kept
 
 
 def read_trace(

@@ -1,12 +1,13 @@
 r"""Instances from traces: the jobs of a scheduling interval, with parameter servers.
 
-Of a trace a job has its GPUs, its iterations and its duration.
+Of a trace a job has its GPUs, its iterations and its duration, and where the trace tells them its
+CPUs, its memory and its parameter servers.
 Its network, sizes and times are those of `gadgetopt.pieces.trace_jobs.networks`. All else is
 reconstructed:
 
 1. Training is synchronous, on as many samples an iteration as the GPUs of the trace hold.
-2. A worker takes one GPU, a server none; each takes 4 CPUs and 32 GB. A job reserves what its GPUs
-   and a server for every 4 of them take.
+2. A worker takes one GPU, a server none. Where the trace does not tell, each takes 4 CPUs and 32
+   GB, and there is a server for every 4 GPUs. A job reserves what all of them take.
 3. :math:`\gamma_1` is drawn from 1 to 100, :math:`\gamma_3` from 1.2 to 2 times the duration, and
    :math:`\gamma_2` from 4 to 6 over :math:`\gamma_3`.
 """
@@ -22,11 +23,8 @@ from pydantic import PositiveFloat
 
 from gadgetopt.pieces.trace_jobs.networks import TracedJob
 from gadgetopt.pieces.trace_jobs.windows import (
-    CPUS,
-    HELP,
-    MEMORY_GB,
-    WORKERS_PER_SERVER,
-    WindowOptions,
+    HELP_OF_MACHINES,
+    MachineOptions,
     import_windows,
 )
 from gadgetopt.pieces.traces import ImportOutcome
@@ -35,11 +33,9 @@ from gadgetopt.system.declaring import importer
 
 from ...instance import Job, SmdInstance
 
-_WORKER, _SERVER = (1.0, CPUS, MEMORY_GB), (0.0, CPUS, MEMORY_GB)
 
-
-class Options(WindowOptions):
-    """Options of all importers: those of `WindowOptions` and these.
+class Options(MachineOptions):
+    """Options of all importers: those of `MachineOptions` and these.
 
     Attributes
     ----------
@@ -57,31 +53,31 @@ class Options(WindowOptions):
         return self.interval_s
 
 
-@importer(options=Options, help=HELP)
+@importer(options=Options, help=HELP_OF_MACHINES)
 def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """The condensed Microsoft Philly trace."""
     return import_windows("philly", files, rng, Options, options, _instance, _units)
 
 
-@importer(options=Options, help=HELP)
+@importer(options=Options, help=HELP_OF_MACHINES)
 def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Traces of the Muri simulator, with iterations and their times."""
     return import_windows("muri", files, rng, Options, options, _instance, _units)
 
 
-@importer(name="alibaba-2020", options=Options, help=HELP)
+@importer(name="alibaba-2020", options=Options, help=HELP_OF_MACHINES)
 def alibaba_2020(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """A folder with the tables of Alibaba's PAI trace."""
     return import_windows("alibaba-2020", files, rng, Options, options, _instance, _units)
 
 
-@importer(name="alibaba-2023", options=Options, help=HELP)
+@importer(name="alibaba-2023", options=Options, help=HELP_OF_MACHINES)
 def alibaba_2023(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """A list of pods of Alibaba's trace of 2023."""
     return import_windows("alibaba-2023", files, rng, Options, options, _instance, _units)
 
 
-@importer(options=Options, help=HELP)
+@importer(options=Options, help=HELP_OF_MACHINES)
 def helios(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """A cluster log of SenseTime's Helios."""
     return import_windows("helios", files, rng, Options, options, _instance, _units)
@@ -90,7 +86,7 @@ def helios(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> I
 def _units(options: Options) -> Mapping[str, Any]:
     return {
         "interval_s": options.interval_s,
-        "defaults": "network, volume, times of an iteration, CPUs, memory, servers",
+        "defaults": "network, volume, times of an iteration; see jobs_with_defaults",
         "drawn": "gamma_1, gamma_2, gamma_3",
     }
 
@@ -106,8 +102,9 @@ def _instance(jobs: Sequence[TracedJob], options: Options, rng: np.random.Genera
 
 def _job(job: TracedJob, options: Options, rng: np.random.Generator) -> Job:
     network, workers = job.network, job.gpus
-    servers = -(-workers // WORKERS_PER_SERVER)
-    limit = tuple(workers * o + servers * g for o, g in zip(_WORKER, _SERVER, strict=True))
+    limit = tuple(
+        round(workers * o + job.servers * g, 6) for o, g in zip(job.worker, job.server, strict=True)
+    )
     half_s = float(rng.uniform(1.2, 2)) * job.duration_s
     return Job(
         sgd_mode="sync",
@@ -117,8 +114,8 @@ def _job(job: TracedJob, options: Options, rng: np.random.Generator) -> Job:
         global_batch_size=float(network.batch * workers),
         fp_time_per_sample_s=network.forward_s_per_sample,
         bp_time_s=network.backward_s,
-        worker_demand=_WORKER,
-        ps_demand=_SERVER,
+        worker_demand=job.worker,
+        ps_demand=job.server,
         reservation_limit=limit,
         utility=SigmoidUtility(
             gamma1=round(float(rng.uniform(1, 100)), 3),

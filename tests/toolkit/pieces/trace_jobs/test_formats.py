@@ -65,6 +65,7 @@ def test_helios(tmp_path):
         [8, 600.0, "ua", "vcA", 2],
     ]
     assert trace.jobs.submit_s.diff().iloc[1] == 5
+    assert trace.jobs.cpus_per_gpu.tolist() == [4.0, 4.0]
     assert trace.left_out == {"status not COMPLETED": 1, "without a GPU": 1}
     assert trace.rejected[["line", "value"]].values.tolist() == [[6, "one"]]
 
@@ -75,6 +76,9 @@ def test_alibaba_2023(tmp_path):
         [50.0, 2, 900.0],
         [100.0, 1, 250.0],
     ]
+    # 8000 thousandths of a CPU over 2 GPUs and 1; 1000 MiB are 1.048576 GB.
+    assert trace.jobs.cpus_per_gpu.tolist() == [4.0, 8.0]
+    assert trace.jobs.memory_gb_per_gpu.tolist() == pytest.approx([0.524288, 1.048576])
     assert trace.left_out == {
         "status not Succeeded": 2,
         "without a GPU": 1,
@@ -93,6 +97,7 @@ f,1,all,Succeeded,5,100,10
 """
     trace = read_alibaba_2023(written(tmp_path / "pods.csv", pods))
     assert trace.jobs.gpus.tolist() == [1, 8]
+    assert trace.jobs[["cpus_per_gpu", "memory_gb_per_gpu"]].isna().all(axis=None)
     assert trace.left_out == {"without a GPU": 1, "not on whole GPUs": 2}
     assert trace.rejected[["line", "value"]].values.tolist() == [[7, "all"]]
 
@@ -105,6 +110,13 @@ def test_alibaba_2020_runs_from_the_start_of_the_first_task(tmp_path):
         [900.0, 8, 3300.0, "g_one", "u2"],
         [1000.0, 2, 600.0, "g_one", "u1"],
     ]
+    # j3 has instances of 6 CPUs and 29 GB for 2 GPUs each; j1 one GPU each, and a server of 6 CPUs
+    # and 10 GB.
+    needs = trace.jobs[["cpus_per_gpu", "memory_gb_per_gpu", "ps_number", "ps_cpus"]]
+    assert needs.values.tolist()[1] == [6.0, 29.0, 1.0, 6.0]
+    assert needs.values.tolist()[0][:2] == [3.0, 14.5]
+    assert trace.jobs.ps_number.isna().tolist() == [True, False]
+    assert trace.jobs.ps_memory_gb.tolist()[1] == 10.0
     assert trace.left_out == {
         "status not Terminated": 1,
         "not on whole GPUs": 1,

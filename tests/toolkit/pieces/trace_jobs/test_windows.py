@@ -69,6 +69,58 @@ def test_a_row_becomes_a_job_of_smd(muri):
     assert 1.2 * 214 - 0.1 <= job.utility.gamma3 <= 2 * 214 + 0.1
 
 
+@pytest.fixture
+def pai(tmp_path):
+    """A job of two workers and a server, one of four GPUs whose table tells no more."""
+    tables = {
+        "pai_job_table.csv": "a,i1,u,Terminated,0,600\nb,i2,u,Terminated,60,900\n",
+        "pai_task_table.csv": (
+            "a,ps,1,Terminated,0,600,600,10,,\n"
+            "a,worker,2,Terminated,0,600,800,29,100,V100\n"
+            "b,worker,4,Terminated,60,900,,,100,V100\n"
+        ),
+        "pai_group_tag_table.csv": "i1,u,,g1,\ni2,u,,g2,\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_cpus_memory_and_servers_of_a_trace_are_those_of_the_job(pai):
+    outcome = imported("pd_ors", "alibaba_2020", [pai])
+    ((name, instance),) = outcome.instances
+    first, second = instance.jobs
+    assert (first.worker_demand, first.ps_demand) == ((1, 8, 29), (0, 6, 10))
+    assert (first.worker_ps_ratio, second.worker_ps_ratio) == (2, 4)
+    assert (second.worker_demand, second.ps_demand) == ((1, 4, 32), (0, 4, 32))
+    # Both jobs have networks and iterations of the table of networks; b has all else, too.
+    counts = dict.fromkeys(("cpus", "memory", "server_cpus", "server_memory", "servers"), 1)
+    counts |= {"iterations": 2, "network": 2}
+    assert outcome.origin_of[name] == {"jobs_with_defaults": counts}
+    ((_, interval),) = imported("smd", "alibaba_2020", [pai]).instances
+    assert interval.jobs[0].reservation_limit == (2, 2 * 8 + 6, 2 * 29 + 10)
+    assert interval.jobs[1].reservation_limit == (4, 20, 160)
+
+
+@pytest.mark.parametrize("system", ["pd_ors", "smd"])
+def test_a_job_that_fits_no_server_is_counted(pai, system):
+    outcome = imported(system, "alibaba_2020", [pai], cpus_per_server=7)
+    assert outcome.report["left_out"] == {"a worker or parameter server fits no server": 1}
+    ((_, instance),) = imported(system, "alibaba_2020", [pai], memory_gb_per_server=256).instances
+    capacity = instance.capacity if system == "smd" else instance.machines[0].capacity
+    servers = 4 if system == "smd" else 1
+    assert capacity == (8 * servers, 40 * servers, 256 * servers)
+    with pytest.raises(InputError, match=r"no job is left .*fits no server"):
+        imported(system, "alibaba_2020", [pai], memory_gb_per_server=1)
+
+
+def test_the_origin_of_a_file_tells_what_is_no_part_of_the_trace(pai, tmp_path, cli):
+    out = tmp_path / "out"
+    assert cli("import", "alibaba-2020", pai, "--system", "smd", "--out", out)[0] == 0
+    (path,) = (p for p in out.glob("*.json") if "report" not in p.name)
+    assert json.loads(path.read_text())["origin"]["jobs_with_defaults"]["servers"] == 1
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_windows_hold_the_jobs_asked_for_and_lose_none_silently(muri, system):
     outcome = imported(system, "muri", [muri], jobs=10, count=3)
