@@ -87,7 +87,7 @@ GROWTHS = (
     growth("marl_placement", "paper", "lif greedy_jct", 30, {"jobs": 1, "servers_per_rack": 0.33}),
     growth("marl_queueing", "paper", "lif greedy_jct", 10, {"jobs": 1, "slots": 1.4}),
     growth("mip", "knapsack", "round_lp", 500, {"items": 1}),
-    growth("oneflow_actors", "paper", "published critical_cycle", 8, {"stages": 1}),
+    growth("oneflow_actors", "training", "published critical_cycle", 8, {"layers": 1}),
     growth("oneflow_sbp", "paper", "compiler_greedy auto_parallel", 10, {"layers": 1}),
     growth(
         "parallel_machines",

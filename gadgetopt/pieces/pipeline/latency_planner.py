@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -84,7 +85,7 @@ def plan_by_latency(
     """
     most = instance.most_stages if max_stages is None else min(instance.most_stages, max_stages)
     prices = _Prices(instance)
-    search = _Search(prices, instance.num_microbatches, pivot, ending)
+    search = _Search(prices, instance.num_microbatches, pivot, ending, variant)
     start = _Prefix(used=(0,) * len(prices.sizes))
     search.complete_alone(start)
     level = [start]
@@ -94,7 +95,7 @@ def plan_by_latency(
         for prefix in level:
             if clock.expired:
                 return search.found(complete=False)
-            completions = search.complete(prefix, variant)
+            completions = search.complete(prefix)
             if completions is None or stages == most:
                 continue
             ways = np.flatnonzero(completions.fits)
@@ -178,6 +179,49 @@ class _Completions:
         return np.concatenate(found)
 
 
+@dataclass(frozen=True)
+class _Stages:
+    """GPUs of stages, one of each choice, and what their times are made of.
+
+    Attributes
+    ----------
+    gpus : list
+    speed : array of float
+        Sum over the GPUs.
+    ring : array of float
+        Seconds of AllReduce per byte of parameters.
+    """
+
+    gpus: list[tuple[int, ...]]
+    speed: Floats
+    ring: Floats
+
+    @cached_property
+    def replicas(self) -> Ints:
+        """Number of GPUs of each."""
+        return np.array([len(gpus) for gpus in self.gpus])
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What the policies offer a stage where some GPUs are occupied.
+
+    Attributes
+    ----------
+    used : list
+        How many GPUs of each machine are occupied after each choice.
+    taken, rest : _Stages
+        The stage, and one on all that it leaves.
+    leaving : array of float
+        Seconds per byte from the one to the other.
+    """
+
+    used: list[Counts]
+    taken: _Stages
+    rest: _Stages
+    leaving: Floats
+
+
 class _Prices:
     """Times of stages and links in doubles; arrays of one shape."""
 
@@ -204,16 +248,20 @@ class _Prices:
         left = [size - u for size, u in zip(self.sizes, used, strict=True)]
         return devices(self.sizes, used, left)
 
+    def on(self, gpus: list[tuple[int, ...]]) -> _Stages:
+        """Return stages on these GPUs."""
+        speed = np.array([sum(self._speeds[v] for v in g) for g in gpus])
+        return _Stages(gpus, speed, np.array([self._ring(g) for g in gpus]))
+
     def stages(
-        self, first: Ints, end: Ints, gpus: Sequence[tuple[int, ...]], choice: Ints
+        self, first: Ints, end: Ints, on: _Stages, choice: Ints
     ) -> tuple[Floats, Floats, Floats]:
         """Return F, B and AR of the stages [first, end) on the chosen GPUs.
 
         AR is infinite if a stage does not fit in memory.
         """
         options = self.instance.options
-        speed = np.array([sum(self._speeds[v] for v in g) for g in gpus])[choice]
-        factor = np.array([self._ring(g) for g in gpus])[choice]
+        speed, factor = on.speed[choice], on.ring[choice]
         forward = (self.fwd[end] - self.fwd[first]) / speed
         backward = (self.bwd[end] - self.bwd[first]) / speed
         reduce_s = factor * (self.params[end] - self.params[first])
@@ -228,10 +276,8 @@ class _Prices:
                 ]
             )
         if options.memory_bytes is not None:
-            replicas = np.array([len(g) for g in gpus])[choice]
-            reduce_s = np.where(
-                self._memory(first, end, replicas) > options.memory_bytes, np.inf, reduce_s
-            )
+            needed = self._memory(first, end, on.replicas[choice])
+            reduce_s = np.where(needed > options.memory_bytes, np.inf, reduce_s)
         return forward, backward + forward if options.recompute else backward, reduce_s
 
     def links(self, cut: Ints, factor: Floats) -> tuple[Floats, Floats, Floats]:
@@ -264,48 +310,48 @@ class _Prices:
 class _Search:
     """The best candidate so far: its prefix, which one stage on the rest completes."""
 
-    def __init__(self, prices: _Prices, microbatches: int, pivot: PivotRule, ending: Ending):
+    def __init__(
+        self,
+        prices: _Prices,
+        microbatches: int,
+        pivot: PivotRule,
+        ending: Ending,
+        variant: Variant,
+    ):
         self.prices, self.microbatches = prices, microbatches
-        self.pivot, self.ending = pivot, ending
+        self.pivot, self.ending, self.variant = pivot, ending, variant
         self.latency_s = float("inf")
         self.best: _Prefix | None = None
         self.candidates = 0
+        #: By the GPUs that are occupied, and how many the next stage must have.
+        self._choices: dict[tuple[Counts, int | None], _Choices | None] = {}
 
     def complete_alone(self, start: _Prefix) -> None:
         """Evaluate one stage on all GPUs."""
         one = np.zeros(1, dtype=int)
-        gpus = [self.prices.rest(start.used)]
-        only = self.prices.stages(one, one + self.prices.layers, gpus, one)
+        on = self.prices.on([self.prices.rest(start.used)])
+        only = self.prices.stages(one, one + self.prices.layers, on, one)
         latency_s = self._latencies([[row] for row in only])
         self.candidates += 1
         if np.isfinite(latency_s[0]):
             self.best, self.latency_s = start, float(latency_s[0])
 
-    def complete(self, prefix: _Prefix, variant: Variant) -> _Completions | None:
+    def complete(self, prefix: _Prefix) -> _Completions | None:
         """Grow a prefix by one stage in all ways, and evaluate the completions."""
-        prices, sizes = self.prices, self.prices.sizes
-        free = sum(sizes) - sum(prefix.used)
+        prices = self.prices
         uniform = prices.instance.options.uniform_replicas
         asked = len(prefix.gpus[0]) if uniform and prefix.gpus else None
-        found = [
-            counts
-            for need in range(1, free)
-            if asked is None or need == asked
-            for counts in choices(sizes, prefix.used, need, variant)
-        ]
         ends = np.arange(prefix.layers + 1, prices.layers)
-        if not found or not len(ends):
+        offered = self._offered(prefix.used, asked) if len(ends) else None
+        if offered is None:
             return None
-        gpus = [devices(sizes, prefix.used, counts) for counts in found]
-        used = [tuple(u + c for u, c in zip(prefix.used, counts, strict=True)) for counts in found]
-        rest = [prices.rest(u) for u in used]
+        gpus, count = offered.taken.gpus, len(offered.used)
         # Cut by cut, so that the first of equal latencies is the one with the least cut.
-        cut = np.repeat(ends, len(found))
-        choice = np.tile(np.arange(len(found)), len(ends))
-        stage = prices.stages(np.full(len(cut), prefix.layers), cut, gpus, choice)
-        tail = prices.stages(cut, np.full(len(cut), prices.layers), rest, choice)
-        leaving = np.array([prices.transfer(g, r) for g, r in zip(gpus, rest, strict=True)])
-        link = prices.links(cut, leaving[choice])
+        cut = np.repeat(ends, count)
+        choice = np.tile(np.arange(count), len(ends))
+        stage = prices.stages(np.full(len(cut), prefix.layers), cut, offered.taken, choice)
+        tail = prices.stages(cut, np.full(len(cut), prices.layers), offered.rest, choice)
+        link = prices.links(cut, offered.leaving[choice])
         entering: tuple[Floats, ...] = ()
         if prefix.gpus:
             factors = np.array([prices.transfer(prefix.gpus[-1], g) for g in gpus])
@@ -318,10 +364,11 @@ class _Search:
             ]
         )
         if uniform:
-            uneven = np.array([len(g) != len(r) for g, r in zip(gpus, rest, strict=True)])
+            uneven = offered.taken.replicas != offered.rest.replicas
             latency_s[uneven[choice]] = np.inf
+        fits = np.isfinite(stage[2])
         made = _Completions(
-            prefix, gpus, used, choice, cut, entering, stage, np.isfinite(stage[2]), latency_s
+            prefix, gpus, offered.used, choice, cut, entering, stage, fits, latency_s
         )
         self.candidates += len(cut)
         k = int(np.argmin(latency_s))
@@ -330,6 +377,30 @@ class _Search:
         ):
             self.best, self.latency_s = made.prefix(k), float(latency_s[k])
         return made
+
+    def _offered(self, occupied: Counts, asked: int | None) -> _Choices | None:
+        """Return what the policies offer, of as many GPUs as are asked for; None if nothing."""
+        key = occupied, asked
+        if key not in self._choices:
+            self._choices[key] = self._choices_of(occupied, asked)
+        return self._choices[key]
+
+    def _choices_of(self, occupied: Counts, asked: int | None) -> _Choices | None:
+        prices, sizes = self.prices, self.prices.sizes
+        free = sum(sizes) - sum(occupied)
+        found = [
+            counts
+            for need in range(1, free)
+            if asked is None or need == asked
+            for counts in choices(sizes, occupied, need, self.variant)
+        ]
+        if not found:
+            return None
+        gpus = [devices(sizes, occupied, counts) for counts in found]
+        used = [tuple(u + c for u, c in zip(occupied, counts, strict=True)) for counts in found]
+        rest = [prices.rest(u) for u in used]
+        leaving = np.array([prices.transfer(g, r) for g, r in zip(gpus, rest, strict=True)])
+        return _Choices(used, prices.on(gpus), prices.on(rest), leaving)
 
     def found(self, *, complete: bool) -> LatencyPlan:
         """Return the best candidate."""

@@ -35,11 +35,11 @@ def order_of(
         Seconds alone that a job has left, and GPU-seconds that it has had, while a plan is made.
     """
     jobs = instance.jobs
+    arrivals = [(float(job.arrival_s), j) for j, job in enumerate(jobs)]
     gpus, cpus = max(1, instance.total_gpus), max(1, instance.total_cpus)
 
     def key(j: int) -> tuple[float, ...]:
-        job = jobs[j]
-        arrival = (float(job.arrival_s), j)
+        job, arrival = jobs[j], arrivals[j]
         if order == "big":
             return (-job.num_tasks, *arrival)
         if order == "srpt":

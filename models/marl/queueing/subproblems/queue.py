@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class JobQueue:
         """Start the waiting jobs that find room; return the servers on which anything changed."""
         changed: set[int] = set()
         no_room: set[tuple[int, int, int]] = set()
-        for j in sorted(self.waiting, key=self._key):
+        for j in self._first_few() if self._strict else sorted(self.waiting, key=self._key):
             job = self.occupancy.instance.jobs[j]
             need = (job.num_tasks, job.gpus_per_task, job.cpus_per_task)
             # Whether all tasks of a job find room depends on what they need alone.
@@ -101,6 +102,13 @@ class JobQueue:
             else:
                 no_room.add(need)
         return changed
+
+    def _first_few(self) -> Iterator[int]:
+        """Yield the waiting jobs in order, of which a strict queue mostly asks for a few."""
+        heap = [(self._key(j), j) for j in self.waiting]
+        heapq.heapify(heap)
+        while heap:
+            yield heapq.heappop(heap)[1]
 
     def _make_room(self, j: int, changed: set[int]) -> bool:
         """Place a job of the first queue, and let as few jobs of the second as it needs wait."""
