@@ -12,6 +12,9 @@ r"""The networks and their training: a seller and an adversary (reconstructed).
   backwards from the last round; the seller's chances go towards :math:`\pi e^{\eta(Q - V)}`,
   :math:`V = \sum \pi Q`, by cross-entropy. The adversary does so with -Q for one round a sequence
   and every level, by rollouts with common random numbers.
+* To hold against it, the update for the prices that were drawn: the seller posts them one by one to
+  whole units, and the logarithm of their chances is weighted by :math:`ALG/OPT - b`, b being the
+  mean of the batch (the score-function estimate, reconstructed).
 * The adversary's network alone lags behind: the seller also learns from the sequences that the
   dynamic program found worst for it after earlier rounds, most from those that still are (ours).
 * Chances are pulled towards equal ones a little, and the seller remembers the adversary's last
@@ -81,6 +84,7 @@ def start(
     batch: int = 96,
     rounds: int = 200,
     answered: float = 0.5,
+    every_action: bool = True,
 ) -> SellerAndAdversary:
     """A seller's and an adversary's network, updated for every action.
 
@@ -99,6 +103,9 @@ def start(
     answered : float
         Weight of former certified worst sequences of the seller in what it learns from, which the
         paper's adversary has to find by itself; 0 for none.
+    every_action : bool
+        Whether the seller is updated for every price of a round, as in the paper, or for the one
+        that was drawn.
 
     Raises
     ------
@@ -115,7 +122,7 @@ def start(
     game = AdversarialOnlinePolicyInstance(
         levels=tuple(geometric(levels, spread)), capacity_units=units, horizon=horizon
     )
-    return SellerAndAdversary(seed, game, batch, rounds, answered)
+    return SellerAndAdversary(seed, game, batch, rounds, answered, every_action)
 
 
 class SellerAndAdversary:
@@ -124,6 +131,7 @@ class SellerAndAdversary:
     answered: float
     batch: int
     game: AdversarialOnlinePolicyInstance
+    every_action: bool
     rounds: int
 
     def __init__(
@@ -133,8 +141,10 @@ class SellerAndAdversary:
         batch: int,
         rounds: int,
         answered: float,
+        every_action: bool = True,
     ):
         self.game, self.batch, self.rounds, self.answered = game, batch, rounds, answered
+        self.every_action = every_action
         self._torch = torch_on_one_core()
         self._values = np.array([float(x) for x in game.levels])
         J = len(self._values)
@@ -155,7 +165,12 @@ class SellerAndAdversary:
             sequences = self._drawn(rng)
             self._past = np.concatenate([self._past, sequences])[-MEMORY * self.batch :]
             remembered = self._past[rng.integers(len(self._past), size=self.batch)]
-            payoff = self._seller_step(remembered)
+            if self.answered:
+                remembered = np.concatenate([remembered, self._answers])
+            if self.every_action:
+                payoff = self._seller_step(remembered)
+            else:
+                payoff = self._drawn_seller_step(remembered, rng)
             self._adversary_step(sequences, rng)
             for name, a in self._seller.arrays().items():
                 self._mean[name] = POLYAK * self._mean[name] + (1 - POLYAK) * a
@@ -267,8 +282,6 @@ class SellerAndAdversary:
     def _seller_step(self, sequences: Ints) -> float:
         """Move the chances of all prices, in every round of every sequence; return the payoff."""
         torch = self._torch
-        if self.answered:
-            sequences = np.concatenate([sequences, self._answers])
         units = float(self.game.capacity_units)
         optimum = torch.from_numpy(self._optimum(sequences))
         sold = torch.zeros(len(sequences), dtype=torch.float64)
@@ -304,6 +317,37 @@ class SellerAndAdversary:
         weights = weight.repeat(len(chances))[rows]
         self._seller.step(-((better * said).sum(dim=1) * weights).sum())
         return float((payoff.detach() * weight).sum())
+
+    def _drawn_seller_step(self, sequences: Ints, rng: np.random.Generator) -> float:
+        """Move the chances of the prices that are drawn, by what the sequence pays."""
+        torch = self._torch
+        units, J = self.game.capacity_units, len(self._values)
+        left = np.full(len(sequences), units)
+        earned, highest = np.zeros(len(sequences)), np.zeros(len(sequences))
+        said = torch.zeros(len(sequences), dtype=torch.float64)
+        for t in range(self.game.horizon):
+            comes = sequences[:, t] >= 0
+            if not comes.any():
+                break
+            level = np.maximum(sequences[:, t], 0)
+            inputs = torch.from_numpy(np.stack([left / units, highest], axis=1))
+            chances = torch.log_softmax(logits(self._seller.tensors, inputs), dim=1)
+            cumulated = chances.detach().exp().numpy().cumsum(axis=1)
+            drawn = (rng.random((len(level), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
+            # With no unit left, or no buyer, the price decides nothing.
+            decides = torch.from_numpy((comes & (left > 0)).astype(float))
+            price = torch.from_numpy(np.minimum(drawn, J))
+            said = said + decides * chances.gather(1, price[:, None])[:, 0]
+            sells = comes & (left > 0) & (drawn <= level)
+            left = left - sells
+            earned = earned + self._values[level] * sells
+            now = np.maximum(highest, self._values[level] / self._values[-1])
+            highest = np.where(comes, now, highest)
+        payoff = earned / self._optimum(sequences)
+        weight = self._attention(payoff)
+        mean = float((payoff * weight).sum())
+        self._seller.step(-(said * torch.from_numpy((payoff - mean) * weight)).sum())
+        return mean
 
     def _payoff(self, sequences: Ints) -> Floats:
         """Return ALG/OPT of the seller's network on sequences, in arrays."""

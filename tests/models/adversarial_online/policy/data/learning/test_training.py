@@ -51,3 +51,16 @@ def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path):
     with np.load(tmp_path / "whole.npz") as one, np.load(tmp_path / "parts.npz") as other:
         for name in one.files:
             assert (one[name] == other[name]).all(), name
+
+
+def test_an_update_for_drawn_prices_learns_too_and_is_the_same_from_the_same_seed(tmp_path):
+    pytest.importorskip("torch")
+    parameters = {**PARAMETERS, "rounds": 12, "answered": 0.0, "every_action": False}
+    curves = [
+        train(PROBLEM, PROBLEM.trainers[0], parameters, 0, tmp_path / name, Limits()).curve
+        for name in ("one.npz", "other.npz")
+    ]
+    assert curves[0] == curves[1]
+    found = run(game([1, 2, 4], 1, 3), f"learned:policy={tmp_path / 'one.npz'}")
+    # Its optimum is 2, and no table of fixed prices is better than 4.
+    assert 2 <= found.objective < 4
