@@ -27,6 +27,7 @@ from gadgetopt.cli.printing import echo, escape_warnings, say
 from gadgetopt.cli.verbosity import Verbose, verbose
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 from gadgetopt.numbers.compiling import announcing
+from gadgetopt.runs.engine.copied import allow as allow_copies
 
 #: Errors of a write to an output whose disk or file is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -147,6 +148,8 @@ def main(arguments: list[str] | None = None) -> None:
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     escape_warnings()
+    if arguments is None:
+        allow_copies()
     # What watches an application's data models has none here, and to look for it the metadata of
     # all that is installed are read, by each process anew.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")

@@ -70,6 +70,11 @@ def listening(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
+def forget_listeners() -> None:
+    """Tell nobody here any more, in a copy of the process whose listeners these were."""
+    _listeners.clear()
+
+
 @contextmanager
 def announcing(say: Callable[[str], None]) -> Iterator[None]:
     """Have `say` print a line when the first loop is compiled, and in the end how long it took."""

@@ -30,7 +30,7 @@ from gadgetopt.runs.rows import (
 )
 from gadgetopt.runs.store import Store, StoredInstance
 from gadgetopt.search.alarm import default_grace_s
-from gadgetopt.system.display import Displayed
+from gadgetopt.system.display import DisplayedResult
 from gadgetopt.system.files import Document
 from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem, sense_of
@@ -47,7 +47,7 @@ TICK_S = 0.25
 
 
 @dataclass(frozen=True, repr=False)
-class Entry(Displayed):
+class Entry(DisplayedResult):
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
     Attributes

@@ -32,3 +32,16 @@ class Displayed:
     def _ipython_display_(self) -> None:
         """Show numbers and picture as two outputs, so that each front end draws its own way."""
         _views().display(self)
+
+
+class DisplayedResult(Displayed):
+    """A result with what is known beside it; its numbers and its picture are those of the result.
+
+    Attributes
+    ----------
+    result : Result
+    ratio : Ratio or None
+    """
+
+    result: Any
+    ratio: Any

@@ -75,16 +75,17 @@ def problem_names() -> list[str]:
 def _loaded(name: str) -> Problem | str:
     """Return a problem, or a line that says why its entry point cannot be loaded."""
     entry = _entries()[name]
-    what = f"system {name!r} of {_distribution(entry)}: {entry.value}"
     try:
         declared = _load(entry)
     except InputError as error:
-        return f"{what}: {error}"
-    if not isinstance(declared, Problem):
-        return f"{what}: is of type {type(declared).__name__}, expected Problem"
-    if declared.name != name:
-        return f"{what}: name: {declared.name!r}, expected the entry point's name {name!r}"
-    return declared
+        said = str(error)
+    else:
+        if isinstance(declared, Problem) and declared.name == name:
+            return declared
+        said = f"is of type {type(declared).__name__}, expected Problem"
+        if isinstance(declared, Problem):
+            said = f"name: {declared.name!r}, expected the entry point's name {name!r}"
+    return f"system {name!r} of {_distribution(entry)}: {entry.value}: {said}"
 
 
 def _load(entry: EntryPoint) -> Any:

@@ -14,8 +14,8 @@ from gadgetopt.reporting.figures import drawn
 from gadgetopt.reporting.views import markup
 from gadgetopt.reporting.views.overview import overview
 from gadgetopt.reporting.words import lines_of, quantity, spaced
-from gadgetopt.runs.comparison import Entry
 from gadgetopt.system.declaration import Picture, Problem
+from gadgetopt.system.display import DisplayedResult
 from gadgetopt.system.features import features_of
 from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.methods import methods
@@ -236,22 +236,23 @@ def _(value: Evaluation) -> str:
     return markup.pairs(evaluation_lines("objective", value))
 
 
-@line.register(Entry)
-def _(value: Entry) -> str:
+@line.register(DisplayedResult)
+def _(value: DisplayedResult) -> str:
     inner = line(value.result).removeprefix("<Result of ").removesuffix(">")
+    name = type(value).__name__
     if value.ratio is None:
-        return f"<Entry: {inner}>"
+        return f"<{name}: {inner}>"
     low, high = ("?" if x is None else show(x) for x in (value.ratio.low, value.ratio.high))
-    return f"<Entry: {inner}, ratio {low if low == high else f'{low} to {high}'}>"
+    return f"<{name}: {inner}, ratio {low if low == high else f'{low} to {high}'}>"
 
 
-@numbers.register(Entry)
-def _(value: Entry) -> str:
+@numbers.register(DisplayedResult)
+def _(value: DisplayedResult) -> str:
     return numbers(value.result)
 
 
-@picture.register(Entry)
-def _(value: Entry) -> Figure | None:
+@picture.register(DisplayedResult)
+def _(value: DisplayedResult) -> Figure | None:
     return picture(value.result)
 
 

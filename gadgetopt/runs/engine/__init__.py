@@ -10,6 +10,7 @@ elsewhere        what the workers of a cluster tell beside the rows
 worker           the Dask worker whose thread this is, if any
 batch            the runs that a store lacks, and how their results are recorded
 supervisor       watches a solver process and stops it at a limit
+copied           a solver process that begins as a copy of the command line
 process_handle   the supervisor's side of a solver process
 solver_process   does runs, one after another
 once             a single solve or check, for the commands `solve` and `verify`

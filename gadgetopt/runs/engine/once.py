@@ -6,14 +6,16 @@ functions `gadgetopt.solve` and `gadgetopt.verify` work in the process that call
 
 from __future__ import annotations
 
+import os
 import sys
 import uuid
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.compiling import SAID
+from gadgetopt.runs.engine.copied import may_copy
 from gadgetopt.runs.engine.interrupts import polite_interrupt
-from gadgetopt.runs.engine.process_handle import Crash, SolverProcess
+from gadgetopt.runs.engine.process_handle import Crash, SolverProcess, limit_threads
 from gadgetopt.runs.engine.supervisor import MOST_SPOILT, Watch, interrupt
 from gadgetopt.runs.engine.waiting import said_while_waiting
 from gadgetopt.runs.engine.work import Answer, Call, Failure, Work
@@ -38,9 +40,10 @@ STEPS = {"start": "starting", "judge": "judging the result"}
 
 
 class Once:
-    """A process for one solve; it starts while the caller reads the instance.
+    """A process for one solve.
 
-    Its output appears on standard error.
+    It begins as a copy of this process, once the instance is read; where that cannot be, it starts
+    while the caller reads the instance. Its output appears on standard error.
 
     Parameters
     ----------
@@ -61,11 +64,15 @@ class Once:
         self.says: bool = says and not (log or solver_log)
         asked = {"--log": log, "--solver-log": solver_log}
         self.options: tuple[str, ...] = tuple(option for option, on in asked.items() if on)
-        self.process: SolverProcess = self._started()
+        self.process: SolverProcess | None = None
+        if threads == 1 and may_copy():
+            limit_threads(os.environ, threads)  # before a library looks, here and in the copy
+        else:
+            self.process = self._started()
         self._asked: Event = Event()  # set by Ctrl-C
 
     def _started(self) -> SolverProcess:
-        return SolverProcess(self.threads, self.options, echo=True)
+        return SolverProcess(self.threads, self.options, echo=True, copied=may_copy())
 
     @property
     def interrupted(self) -> bool:
@@ -97,8 +104,10 @@ class Once:
             plugins=digest_of(in_use()),
             certify=certify,
         )
+        text = document_text(document)
+        self.process = self.process or self._started()
         try:
-            outcome = self._watched(work, document_text(document))
+            outcome = self._watched(work, text)
         finally:
             self.process.stop()
         self.process.silent()  # its output reaches the terminal before ours
@@ -125,6 +134,7 @@ class Once:
                 return asked.is_set() and watch.phase == "start"
 
             for _ in range(1 + MOST_SPOILT):
+                assert self.process is not None
                 watch = Watch(
                     work, self.process, given_up, FAREWELL_S, alone=True, proving="proving"
                 )

@@ -11,11 +11,13 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 
+from gadgetopt.numbers.compiling import forget_listeners
+from gadgetopt.runs.engine.copied import Child, Copy
 from gadgetopt.runs.engine.work import Call, Order, Work, receive, send
 
 if TYPE_CHECKING:
@@ -44,29 +46,28 @@ class SolverProcess:
         Options of its command line.
     echo : bool
         True to repeat its output here, on standard error.
+    copied : bool
+        True to begin as a copy of this process.
     """
 
-    def __init__(self, threads: int, options: Sequence[str] = (), *, echo: bool = False):
+    def __init__(
+        self,
+        threads: int,
+        options: Sequence[str] = (),
+        *,
+        echo: bool = False,
+        copied: bool = False,
+    ):
         self.threads = threads
         self.instances: OrderedDict[str, None] = OrderedDict()
         # No SimpleQueue: that of Python 3.11 waits for ever if a signal is handled until after the
         # time that it is to wait.
         self.messages: queue.Queue[Any] = queue.Queue()
         self.last_words: deque[bytes] = deque(maxlen=20)
-        self.popen: subprocess.Popen[bytes] = subprocess.Popen(
-            [
-                *(sys.executable, "-P", *(["-B"] if sys.dont_write_bytecode else [])),
-                *("-m", "gadgetopt.runs.engine.solver_process"),
-                *(["--echo"] if echo else []),
-                *options,
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(threads),
-            start_new_session=True,  # Ctrl-C on the terminal is handled by the client
-        )
-        self.stop: weakref.finalize[[subprocess.Popen[bytes]], SolverProcess] = weakref.finalize(
+        given = (*(["--echo"] if echo else []), *options)
+        start = _copied if copied else _fresh
+        self.popen: Child = start(given, _environment(threads))
+        self.stop: weakref.finalize[[Child], SolverProcess] = weakref.finalize(
             self, _stop, self.popen
         )
         self.usage: psutil.Process = psutil.Process(self.popen.pid)
@@ -152,16 +153,50 @@ def _cause(code: int) -> str:
         return f"killed by signal {-code}"
 
 
+def _fresh(options: Sequence[str], environment: Mapping[str, str]) -> Child:
+    """Start a Python of its own."""
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-P", *(["-B"] if sys.dont_write_bytecode else [])),
+            *("-m", "gadgetopt.runs.engine.solver_process"),
+            *options,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # Ctrl-C on the terminal is handled by the client
+    )
+
+
+def _copied(options: Sequence[str], environment: Mapping[str, str]) -> Child:
+    """Copy this process."""
+
+    def begin() -> None:
+        from gadgetopt.runs.engine.solver_process import main
+
+        sys.argv[1:] = options
+        forget_listeners()
+        main()
+
+    return Copy(begin, environment)
+
+
 def _environment(threads: int) -> dict[str, str]:
     """Return the environment of a solver process, which can import whatever this one can."""
     out = dict(os.environ)
     out["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        out.setdefault(name, str(threads))
+    limit_threads(out, threads)
     return out
 
 
-def _stop(popen: subprocess.Popen[bytes]) -> None:
+def limit_threads(environment: MutableMapping[str, str], threads: int) -> None:
+    """Have libraries of numerics start this many threads, unless the environment says how many."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        environment.setdefault(name, str(threads))
+
+
+def _stop(popen: Child) -> None:
     """End a solver process and all processes it has started, even those that outlive it."""
     if os.name == "posix":
         with contextlib.suppress(OSError):
@@ -174,7 +209,7 @@ def _stop(popen: subprocess.Popen[bytes]) -> None:
         popen.stdin.close()
 
 
-def _listen(popen: subprocess.Popen[bytes], messages: queue.Queue[Any]) -> None:
+def _listen(popen: Child, messages: queue.Queue[Any]) -> None:
     assert popen.stdout is not None
     with popen.stdout as stream:
         while True:
@@ -184,7 +219,7 @@ def _listen(popen: subprocess.Popen[bytes], messages: queue.Queue[Any]) -> None:
                 return
 
 
-def _overhear(popen: subprocess.Popen[bytes], last_words: deque[bytes], echo: bool) -> None:
+def _overhear(popen: Child, last_words: deque[bytes], echo: bool) -> None:
     assert popen.stderr is not None
     with popen.stderr as stream:
         for line in iter(lambda: stream.readline(1000), b""):
