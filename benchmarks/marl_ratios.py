@@ -37,7 +37,8 @@ from gadgetopt.models.marl.placement.heuristics.learned_variants import learned_
 from gadgetopt.models.marl.placement.heuristics.lns import lns
 from gadgetopt.models.marl.placement.heuristics.local_search import local_search
 from gadgetopt.models.marl.placement.instance import PlacementInstance
-from gadgetopt.models.marl.subproblems.interference_model import (
+from gadgetopt.models.marl.subproblems.rules import RULES
+from gadgetopt.pieces.interference_model import (
     Model,
     Perceptron,
     Samples,
@@ -47,7 +48,6 @@ from gadgetopt.models.marl.subproblems.interference_model import (
     ridge,
     saturating,
 )
-from gadgetopt.models.marl.subproblems.rules import RULES
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits

@@ -7,6 +7,7 @@
 - `rounding`, `bicriteria`: randomised rounding of packing and covering programs
 - `utility`: sigmoid utility of a completion time
 - `networks`: networks trained with torch, their state as arrays
+- `interference_model`: how much jobs on one server slow each other down, by regression
 - `traces`, `trace_selection`, `csv_rows`: traces of GPU clusters, the jobs of them that are kept or
   drawn, and the CSV files they are in
 """

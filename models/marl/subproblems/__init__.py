@@ -5,6 +5,6 @@
 - `loads`: how full a cluster is; `random_jobs`: random tables, jobs and clusters.
 - `occupancy`: what lies where while a heuristic works.
 - `orders`, `rules`, `jct_rule`, `placers`, `groups`: rules that place job after job.
-- `learned`: policies that do; `interference_model`: slowdowns by regression.
+- `learned`: policies that do.
 - `heat_map`: the table of interference as a picture.
 """

@@ -7,10 +7,10 @@ that it gives, and what a job does in a slot are subroutines; how policies are t
 
 from __future__ import annotations
 
-from ...subproblems.learned.fabric import fabric_of
 from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import order_of
 from ..instance import QueueingInstance, QueueingSolution, Running
+from ..subproblems.graphs import graphs_of
 from ..subproblems.policy_queue import Agents, logits, read_weights
 from ..subproblems.slots import SlotRates
 
@@ -19,7 +19,7 @@ def marl(instance: QueueingInstance, policy: str = "", agents: int = 0) -> Queue
     """Return the plan of a policy on servers without boards; None if a job does not end in time."""
     weights, team = read_weights(policy, "actor_critic")
     # the servers are split into as many partitions as there are agents; a job arrives at one
-    cluster = Agents(Occupancy(instance), fabric_of(instance, agents or team.agents), weights)
+    cluster = Agents(Occupancy(instance), graphs_of(instance, agents or team.agents), weights)
     number, rates = cluster.fabric.agents, SlotRates(instance)
     left = [float(job.iterations) for job in instance.jobs]
     waiting: set[int] = set()
@@ -77,7 +77,7 @@ def act(cluster: Agents, j: int, a: int, *, forwarded: bool, first: bool) -> int
         return None
     view = cluster.view(j, a, sight)
     of_servers, of_agents, wait, _ = logits(
-        cluster.weights, cluster.fabric, sight, view.ends, view.queue, view.who
+        cluster.weights, cluster.graphs, sight, view.ends, view.queue, view.who
     )
     owner = cluster.fabric.agent.tolist()
     # mask: own servers with room; other agents who have some, but after a forward; waiting

@@ -4,7 +4,8 @@ In every slot the agents act in turn, slot mod A first; each takes the jobs that
 an order. For the first task of a job there is one more choice, to wait until the next slot, but
 where nothing runs. What is seen is that of a batch (`learned.sight`), with only those as waiting
 that have arrived and costs in slots; beside it the time until the jobs of each server end at the
-earliest if nobody disturbed them, and the queue.
+earliest if nobody disturbed them, and the queue. On boards the jobs are seen on their GPUs, and
+what a job's gradients pay is what they would pay if nobody came after it.
 """
 
 from __future__ import annotations
@@ -22,14 +23,17 @@ from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.system.training import read_policy
 
 from ...subproblems.learned import network
-from ...subproblems.learned.fabric import Fabric, fabric_of
+from ...subproblems.learned.fabric import Fabric
 from ...subproblems.learned.placer import Choose, LearnedPlacer, likeliest
 from ...subproblems.learned.policies import Team
 from ...subproblems.learned.sight import LARGEST, Sight
 from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import ORDERS
-from ..instance import QueueingInstance
+from ..instance import QueueingInstance, Running
+from . import typed_network
+from .graphs import Graphs, graphs_of
 from .queue import JobQueue
+from .seats import Seats, fastest, seated
 
 #: Features of a server, ends of its jobs at least and in the mean, and of the queue: own and all
 #: jobs, GPUs and work of all, age and length of the job, ends of what runs at least and in the
@@ -38,9 +42,9 @@ END_FEATURES, QUEUE_FEATURES = 2, 9
 #: Jobs, and slots, that a feature counts as one. By definition.
 _JOBS, _SLOTS = 8.0, 4.0
 
-#: Shapes of the weights: those of a batch's policy, and of what is added.
+#: Shapes of the weights: those of the network, and of what is added.
 SHAPES: dict[str, tuple[int, ...]] = {
-    **network.SHAPES,
+    **typed_network.SHAPES,
     "ends": (END_FEATURES, 1),
     "wait_all": (network.DIM, network.DIM), "wait_own": (network.DIM, network.DIM),
     "wait_job": (network.DIM, network.DIM), "wait_queue": (QUEUE_FEATURES, network.DIM),
@@ -93,14 +97,14 @@ class Choice:
 
 
 def logits(
-    w: Mapping[str, Any], fabric: Any, sight: Any, ends: Any, queue: Any, who: Any
+    w: Mapping[str, Any], graphs: Graphs, sight: Any, ends: Any, queue: Any, who: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Return logits of servers, of agents and of waiting, and what the critic expects.
 
     Arrays and tensors go through the same lines; a batch has one more axis in front.
     """
-    servers, agents, everywhere, means, q = network.logits(
-        w, fabric, sight.nodes, sight.servers, sight.job
+    servers, agents, everywhere, means, q = typed_network.logits(
+        w, graphs, sight.nodes, sight.servers, sight.job
     )
     own = (who[..., None, :] @ means)[..., 0, :]
     z = everywhere @ w["wait_all"] + own @ w["wait_own"] + q @ w["wait_job"]
@@ -130,13 +134,13 @@ class PolicyQueue(JobQueue):
         choose: Choose = likeliest,
         tell: Callable[[Choice], None] | None = None,
     ):
-        fabric = fabric_of(instance, team.agents)
+        graphs = graphs_of(instance, team.agents)
         super().__init__(
             instance,
             "lb",
             team.order,
             fixed_rng(),
-            make=lambda occupancy: Agents(occupancy, fabric, weights, choose, tell),
+            make=lambda occupancy: Agents(occupancy, graphs, weights, choose, tell),
         )
 
     @property
@@ -176,6 +180,7 @@ class PolicyQueue(JobQueue):
                 else:
                     agents.waiting.add(j)
         agents.slot += 1
+        agents.keep_seats()
         return changed
 
 
@@ -184,7 +189,7 @@ class Agents(LearnedPlacer):
 
     Parameters
     ----------
-    occupancy, fabric
+    occupancy, graphs
         Of a `QueueingInstance`.
     weights, choose, tell
         See `PolicyQueue`.
@@ -198,14 +203,24 @@ class Agents(LearnedPlacer):
     def __init__(
         self,
         occupancy: Occupancy,
-        fabric: Fabric,
+        graphs: Graphs,
         weights: Mapping[str, Floats],
         choose: Choose = likeliest,
         tell: Callable[[Choice], None] | None = None,
     ):
-        super().__init__(occupancy, fabric, _NoScorer(), choose)
         instance = occupancy.instance
         assert isinstance(instance, QueueingInstance)
+        self.graphs, self.clustered = graphs, instance
+        self.before: dict[int, tuple[Running, Seats]] = {}
+        last = 2 if instance.network is None else instance.network.levels
+        self.spans_s: list[list[float]] = [
+            [float(instance.span_s(j, level)) for level in range(last + 1)]
+            for j in range(len(instance.jobs))
+        ]
+        # What a policy sees of a job is the nearest level and the farthest.
+        occupancy.rack_s = [of_levels[1] for of_levels in self.spans_s]
+        occupancy.cross_s = [of_levels[-1] for of_levels in self.spans_s]
+        super().__init__(occupancy, graphs.fabric, _NoScorer(), choose)
         self.weights, self.told = weights, tell
         self.slot: int = 0
         self.first_slots = instance.first_slots
@@ -230,7 +245,7 @@ class Agents(LearnedPlacer):
         )
         view = self.view(j, agent, sight)
         of_servers, of_agents, wait, _ = logits(
-            self.weights, self.fabric, sight, view.ends, view.queue, view.who
+            self.weights, self.graphs, sight, view.ends, view.queue, view.who
         )
         found = np.where(allowed, np.concatenate([of_servers, of_agents, wait]), -np.inf)
         chosen = self.pick(found, sight, allowed, j, agent)
@@ -244,6 +259,47 @@ class Agents(LearnedPlacer):
         """Return what an agent sees beside the cluster and the job."""
         who = np.eye(self.fabric.agents)[agent]
         return View(sight, self._ends(), self._queue(j, agent), who)
+
+    def keep_seats(self) -> None:
+        """Take note of the GPUs that all jobs keep as long as they stay where they are."""
+        if self.clustered.boards:
+            self.before = self._seated()
+
+    def _seated(self) -> dict[int, tuple[Running, Seats]]:
+        on = self.occupancy.servers_of
+        runs = [Running(job=j, tasks=tuple(sorted(t.items()))) for j, t in enumerate(on) if t]
+        seats = seated(self.clustered, runs, self.before)
+        return {r.job: (r, seats[r.job]) for r in runs}
+
+    def _nodes(self, j: int) -> Floats:
+        # Nodes come first of all that is seen, so what follows knows the GPUs too.
+        if self.clustered.boards:
+            self.occupant[:] = -1
+            for k, (_, seats) in self._seated().items():
+                for s, gpus in seats.items():
+                    self.occupant[s, list(gpus)] = k
+        return super()._nodes(j)
+
+    def _communication(self, j: int) -> Floats:
+        if not self.clustered.has_architecture:
+            return super()._communication(j)
+        there = self.occupancy.servers_of[j]
+        now_s = self._rings_s(j, there)
+        after = [{**there, s: there.get(s, 0) + 1} for s in range(len(self.occupancy.jobs_on))]
+        return np.array([self._rings_s(j, tasks) - now_s for tasks in after])
+
+    def _rings_s(self, j: int, tasks: Mapping[int, int]) -> float:
+        """Return what an iteration of a job takes longer with so many tasks on these servers."""
+        instance, size = self.clustered, self.occupancy.gpus[j]
+        longer = self.spans_s[j][instance.span(tasks)]
+        for s, n in tasks.items() if instance.boards else ():
+            there = self.occupant[s, : instance.servers[s].gpus]
+            free = np.flatnonzero((there < 0) | (there == j)).tolist()
+            if 1 < n * size <= len(free):
+                board = instance.boards[instance.servers[s].board]
+                ring = board.ring_gbytes_s(fastest(board, free, n * size))
+                longer = max(longer, float(instance.rings_gbytes[j] / ring))
+        return longer
 
     def _alone_slots(self, j: int) -> float:
         return max(0.0, self.left[j]) * self.occupancy.base_s[j] / self.slot_s / _SLOTS

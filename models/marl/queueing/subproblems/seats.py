@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ...subproblems.architecture import Board
 from ..instance import QueueingInstance, Running
 
 #: GPUs of a job by server.
@@ -48,10 +49,15 @@ def seated(
             busy = taken.setdefault(s, set())
             board = instance.boards[instance.servers[s].board]
             free = [g for g in range(board.gpus) if g not in busy]
-            sets = itertools.combinations(free, n * instance.jobs[r.job].gpus_per_task)
-            seats[s] = max(sets, key=lambda x: board.ring_gbytes_s(x) if len(x) > 1 else 0)
+            seats[s] = fastest(board, free, n * instance.jobs[r.job].gpus_per_task)
             busy.update(seats[s])
     return found
+
+
+def fastest(board: Board, free: Sequence[int], number: int) -> tuple[int, ...]:
+    """Return the first of those sets of free GPUs whose ring is fastest."""
+    sets = itertools.combinations(free, number)
+    return max(sets, key=lambda x: board.ring_gbytes_s(x) if len(x) > 1 else 0)
 
 
 def slowest_ring(instance: QueueingInstance, seats: Seats) -> Fraction | None:

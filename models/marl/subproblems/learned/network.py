@@ -30,7 +30,16 @@ from .sight import JOB_FEATURES, NODE_FEATURES, SERVER_FEATURES
 #: Length of all embeddings. Tuned: `benchmarks/constants.py`.
 DIM = 32
 
-#: Shapes of the weights.
+#: Shapes of the weights of the heads, and of all.
+HEADS: dict[str, tuple[int, ...]] = {
+    "job": (JOB_FEATURES, DIM), "job_bias": (DIM,),
+    "score_server": (DIM, DIM), "score_job": (DIM, DIM), "score_seen": (SERVER_FEATURES, DIM),
+    "score_bias": (DIM,), "score": (DIM, 1),
+    "forward_agent": (DIM, DIM), "forward_job": (DIM, DIM), "forward_bias": (DIM,),
+    "forward": (DIM, 1),
+    "value_all": (DIM, DIM), "value_own": (DIM, DIM), "value_job": (DIM, DIM),
+    "value_bias": (DIM,), "value": (DIM, 1),
+}  # fmt: skip
 SHAPES: dict[str, tuple[int, ...]] = {
     "node_self1": (NODE_FEATURES, DIM), "node_near1": (NODE_FEATURES, DIM), "node_bias1": (DIM,),
     "node_self2": (DIM, DIM), "node_near2": (DIM, DIM), "node_bias2": (DIM,),
@@ -39,13 +48,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "server_self1": (DIM, DIM), "server_near1": (DIM, DIM), "server_bias1": (DIM,),
     "switch_self1": (DIM, DIM), "switch_near1": (DIM, DIM), "switch_bias1": (DIM,),
     "server_self2": (DIM, DIM), "server_near2": (DIM, DIM), "server_bias2": (DIM,),
-    "job": (JOB_FEATURES, DIM), "job_bias": (DIM,),
-    "score_server": (DIM, DIM), "score_job": (DIM, DIM), "score_seen": (SERVER_FEATURES, DIM),
-    "score_bias": (DIM,), "score": (DIM, 1),
-    "forward_agent": (DIM, DIM), "forward_job": (DIM, DIM), "forward_bias": (DIM,),
-    "forward": (DIM, 1),
-    "value_all": (DIM, DIM), "value_own": (DIM, DIM), "value_job": (DIM, DIM),
-    "value_bias": (DIM,), "value": (DIM, 1),
+    **HEADS,
 }  # fmt: skip
 
 
@@ -93,11 +96,16 @@ def logits(
     x = (x_next + w["server_bias1"]).clip(0)
     near = fabric.switch_of @ switch
     x = (x @ w["server_self2"] + near @ w["server_near2"] + w["server_bias2"]).clip(0)
+    return heads(w, fabric.member, x, servers, job)
+
+
+def heads(w: Mapping[str, Any], member: Any, x: Any, servers: Any, job: Any) -> tuple[Any, ...]:
+    """Return what `logits` returns, from the state x of every server."""
     q = (job @ w["job"] + w["job_bias"]).clip(0)
     asked = q[..., None, :]
     z = x @ w["score_server"] + asked @ w["score_job"] + servers @ w["score_seen"]
     of_servers = ((z + w["score_bias"]).clip(0) @ w["score"])[..., 0]
-    means = fabric.member @ x
+    means = member @ x
     z = means @ w["forward_agent"] + asked @ w["forward_job"] + w["forward_bias"]
     of_agents = (z.clip(0) @ w["forward"])[..., 0]
     return of_servers, of_agents, x.mean(-2), means, q

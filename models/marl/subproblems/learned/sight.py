@@ -157,7 +157,7 @@ class Watch(JctPlacer):
         suffers = self.cost_s[j] * np.maximum(0.0, self.suffered[kind] - o.worst(j))
         done = self.done[kind] if per_task else np.where(on_it, 0.0, self.done[kind])
         added = np.where(on_it, 0.0, self.suffered[kind] + self.harm[kind])
-        comm_s = np.where(on_it, 0.0, o.iterations[j] * self._communication(j))
+        comm_s = o.iterations[j] * self._communication(j)
         left = o.instance.jobs[j].num_tasks - sum(there.values())
         gpus, cpus = np.array(o.free_gpus), np.array(o.free_cpus)
         room = (gpus >= left * o.gpus[j]) & (cpus >= left * o.cpus[j])
@@ -194,6 +194,7 @@ class Watch(JctPlacer):
         if len(racks) != 1:
             return np.zeros(len(o.jobs_on))
         longer = np.where(self.rack == racks.pop(), o.rack_s[j], o.cross_s[j]) - o.comm_s(j)
+        longer[list(o.servers_of[j])] = 0.0
         return np.asarray(longer)
 
     def _later(self) -> tuple[Floats, Floats]:

@@ -174,6 +174,17 @@ def _on(
     plain = arriving(
         rng, bare, jobs=jobs, slots=slots, slots_between=slots_between, migration=migration
     )
+    return with_gradients(rng, plain, servers, network, board)
+
+
+def with_gradients(
+    rng: np.random.Generator,
+    plain: QueueingInstance,
+    servers: tuple[Server, ...],
+    network: Network | None,
+    board: BoardName,
+) -> QueueingInstance:
+    """Return the jobs of an instance with random gradients, on servers with boards or addresses."""
     own = {} if network is None else {"rack_comm_s": Fraction(0), "cross_comm_s": Fraction(0)}
     drawn = rng.integers(GRADIENTS[0], GRADIENTS[1] + 1, size=len(plain.jobs)).tolist()
     return QueueingInstance(
@@ -183,9 +194,10 @@ def _on(
             for job, h in zip(plain.jobs, drawn, strict=True)
         ),
         interference=plain.interference,
+        measured=plain.measured,
         slot_s=plain.slot_s,
-        num_slots=slots,
-        migration=migration,
+        num_slots=plain.num_slots,
+        migration=plain.migration,
         boards=() if board == "none" else (board_of(board),),
         network=network,
     )

@@ -25,15 +25,16 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned import network
-from ....subproblems.learned.fabric import fabric_of
 from ....subproblems.learned.placer import sampled
 from ....subproblems.learned.policies import Team
 from ....subproblems.orders import Order
 from ...instance import QueueingInstance, QueueingSolution
+from ...subproblems.graphs import graphs_of
 from ...subproblems.policy_queue import SHAPES, Choice, PolicyQueue, logits
 from ...subproblems.slots import plan
+from ..generate.topologies import BoardName
 from .lessons import Lesson, best_plan, replayed, stacked, starts_of
-from .worlds import Knows, World
+from .worlds import Knows, Law, Topology, World
 
 #: Streams of random numbers beside those of the rounds: of examples, of what is held out, of the
 #: first weights. By definition.
@@ -58,6 +59,9 @@ def actor_critic(
     gpus: int = 3,
     slots: int = 12,
     slots_between: float = 0.4,
+    law: Law = "sum",
+    topology: Topology = "rack",
+    board: BoardName = "none",
     examples: int = 16,
     examples_per_round: int = 4,
     epochs: int = 20,
@@ -79,7 +83,8 @@ def actor_critic(
     with normal `noise`; the rest are parameters of `World` and `ActorCritic`.
     """
     return ActorCritic(
-        seed, Team(agents, order), World(cluster, jobs, servers, gpus, slots, slots_between),
+        seed, Team(agents, order),
+        World(cluster, jobs, servers, gpus, slots, slots_between, law, topology, board),
         knows, samples, noise, examples, examples_per_round, epochs, batch, learning_rate,
         updates, episodes, rate_after, cooperation, entropy, (explore, explore_last),
         held_out, check_every,
@@ -146,7 +151,9 @@ class ActorCritic:
         self.cloning_rounds: int = self.lesson_rounds + epochs
         self.rounds = self.cloning_rounds + updates
         self._held_out = [self._instance(HELD_OUT + k) for k in range(held_out)]
-        self._fabric = self._tensors(fabric_of(self._held_out[0], team.agents))
+        self._graphs = graphs_of(self._held_out[0], team.agents).turned(
+            lambda array: self._torch.from_numpy(np.ascontiguousarray(array))
+        )
         weights = network.start(np.random.default_rng([seed, _WEIGHTS]), SHAPES)
         self.adam: Adam = Adam(weights, learning_rate)
         self.best, self.best_excess = weights, np.inf
@@ -254,16 +261,10 @@ class ActorCritic:
     def _scores(self, some: Any) -> tuple[Any, Any]:
         """Return logits of what is allowed, else minus infinity, and what the critic expects."""
         servers, agents, wait, value = logits(
-            self.adam.tensors, self._fabric, some.sight, some.ends, some.queue, some.who
+            self.adam.tensors, self._graphs, some.sight, some.ends, some.queue, some.who
         )
         scores = self._torch.cat([servers, agents, wait], -1)
         return scores.masked_fill(~some.allowed, -np.inf), value
-
-    def _tensors(self, fabric: Any) -> Any:
-        return type(fabric)(**{
-            name: self._torch.from_numpy(np.ascontiguousarray(array))
-            for name, array in vars(fabric).items()
-        })  # fmt: skip
 
     def _checked(self, k: int) -> dict[str, float]:
         """Look at the instances held out, now and then; keep the best weights."""

@@ -1,5 +1,6 @@
 """The training: stopped or not the same policy; rewards that are the objective; plans to clone."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -87,10 +88,54 @@ def test_a_model_of_interference_is_near_the_truth():
     exact = WORLD.known("ridge", 4000, 0.0)["interference"]
     for row, fitted in zip(truth, exact, strict=True):
         assert [float(a) for a in fitted] == pytest.approx([float(a) for a in row], abs=1e-3)
-    for m in WORLD.known("network", 400, 0.0)["measured"]:
+    by_network = WORLD.known("network", 400, 0.0)
+    # Nothing of the truth is left beside the network.
+    assert by_network["interference"] != truth
+    for m in by_network["measured"]:
         right = sum(a * n for a, n in zip(truth[m.victim], m.neighbours, strict=True))
         assert abs(float(m.slowdown) - float(right)) < 0.15
     assert WORLD.known("table", 10, 0.1) == {}
     assert not any(a for row in WORLD.known("none", 10, 0.1)["interference"] for a in row)
     with pytest.raises(InputError, match="expected one of table, ridge, network, none"):
         WORLD.known("oracle", 10, 0.1)
+
+
+def test_slowdowns_that_saturate_are_those_of_the_law():
+    world = replace(WORLD, gpus=3, law="saturates")
+    instance = world.draw(np.random.default_rng(0))
+    assert {(m.victim, m.neighbours) for m in instance.measured} == {
+        (victim, around) for victim in range(4) for around in world.neighbourhoods()
+    }
+    for m in instance.measured:
+        total = sum(a * n for a, n in zip(world.table()[m.victim], m.neighbours, strict=True))
+        assert abs(m.slowdown - total / (1 + total / Fraction(8, 10))) <= Fraction(1, 10**4)
+    assert world.known("none", 10, 0.1)["measured"] == world.known("ridge", 10, 0.1)["measured"]
+
+
+@pytest.mark.parametrize("topology", ["rack", "fat_tree", "vl2", "bcube"])
+def test_a_training_on_boards_and_topologies_stops_and_goes_on(topology, tmp_path):
+    pytest.importorskip("torch")
+    declared = problem("marl_queueing")
+    trainer = find_trainer(declared, "actor_critic")
+    given = {**trainer.parameters, **FEW, "topology": topology}
+    given |= {"servers": 4} if topology != "rack" else {"board": "nvlink_pairs", "gpus": 4}
+    given |= {"law": "saturates"} if topology == "vl2" else {}
+    whole, parts = tmp_path / "whole.npz", tmp_path / "parts.npz"
+    train(declared, trainer, given, 3, whole)
+    while not train(declared, trainer, given, 3, parts, Limits(time_s=1e-9)).finished:
+        pass
+    assert whole.read_bytes() == parts.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"law": "linear"}, "law: 'linear', expected one of sum, saturates"),
+        ({"topology": "ring"}, "topology: 'ring', expected one of rack, fat_tree, vl2, bcube"),
+        ({"topology": "vl2"}, "servers: 2, expected 4 with a topology"),
+        ({"board": "cube_mesh"}, "gpus: 2, expected 8 as the board has"),
+    ],
+)
+def test_a_world_whose_parts_do_not_fit_is_refused(changed, message):
+    with pytest.raises(InputError, match=message):
+        replace(WORLD, **changed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.marl.subproblems.interference_model import (
+from gadgetopt.pieces.interference_model import (
     Perceptron,
     additive,
     drawn,
