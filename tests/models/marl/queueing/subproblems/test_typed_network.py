@@ -130,6 +130,7 @@ def test_agents_see_jobs_on_the_gpus_that_the_evaluator_gives_them(board):
                 sent = 0 if ring is None else instance.rings_gbytes[j] / ring
                 paid = max(sent, instance.span_s(j, instance.span(seats)))
                 there = self.occupancy.servers_of[j]
+                agents._nodes(j)  # looks up who has which GPUs
                 assert agents._rings_s(j, there) <= float(paid) + 1e-12  # it may choose anew
             return changed
 
