@@ -29,9 +29,6 @@ LEVELS = ("rack", "pod", "core")
 #: definition.
 _CARD = 2
 
-#: Two nodes and the GBytes per second between them.
-_Edge = tuple[int, int, float]
-
 
 @dataclass(frozen=True)
 class Graphs:
@@ -77,13 +74,7 @@ class Graphs:
 
 
 def graphs_of(instance: QueueingInstance, agents: int) -> Graphs:
-    """Return the graphs of a cluster whose servers are split evenly among agents.
-
-    Raises
-    ------
-    ModelRefused
-        If a server has more than 64 GPUs.
-    """
+    """Return the graphs of a cluster; see `fabric_of`."""
     plain = fabric_of(instance, agents)
     most = plain.gpu_nodes.shape[1] - BOARD
     kinds = {
@@ -114,7 +105,7 @@ def graphs_of(instance: QueueingInstance, agents: int) -> Graphs:
 
 def _edges(
     instance: QueueingInstance, gpus: int, board: int, most: int
-) -> Iterator[tuple[str, _Edge]]:
+) -> Iterator[tuple[str, tuple[int, int, float]]]:
     """Yield the edges of a server, whose GPUs are nodes from `BOARD` on, with their kinds."""
     network = instance.network
     card = float(network.nic_gbytes_s) if network is not None else NETWORK
@@ -139,7 +130,7 @@ def _edges(
         yield "nvlink", (BOARD + u, BOARD + v, float(speed))
 
 
-def _shares(edges: Sequence[tuple[str, _Edge]], nodes: int) -> Floats:
+def _shares(edges: Sequence[tuple[str, tuple[int, int, float]]], nodes: int) -> Floats:
     found = np.zeros((len(EDGES), nodes, nodes))
     for kind, (u, v, speed) in edges:
         found[EDGES.index(kind), u, v] = found[EDGES.index(kind), v, u] = speed
