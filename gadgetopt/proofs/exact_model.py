@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -110,15 +111,14 @@ def _whole_rows(form: StandardForm) -> list[Row] | None:
     """Return the rows of a form if all numbers in them are integers, which is most models."""
     if form.exact.rows or form.exact.inexact:
         return None
-    entries, low, high = map(_integers, (form.A.data, form.row_lower, form.row_upper))
-    if entries is None or low is None or high is None:
+    numbers, low, high = map(_integers, (form.A.data, form.row_lower, form.row_upper))
+    if numbers is None or low is None or high is None:
         return None
-    numbers = cast("list[int]", entries)
+    entries = cast("list[int]", numbers)
     columns, starts = form.A.indices.tolist(), form.A.indptr.tolist()
-    return [
-        Row(columns[begin:end], numbers[begin:end], below, above, 1)
-        for begin, end, below, above in zip(starts, starts[1:], low, high, strict=False)
-    ]
+    parts = [slice(begin, end) for begin, end in pairwise(starts)]
+    own, their = map(columns.__getitem__, parts), map(entries.__getitem__, parts)
+    return list(map(Row._make, zip(own, their, low, high, repeat(1))))
 
 
 def _whole_bounds(form: StandardForm) -> tuple[_Ends, _Ends] | None:
@@ -137,11 +137,15 @@ def _integers(numbers: Floats) -> list[int | None] | None:
     # Lists are no slower than arrays here, and much faster where they are short.
     values = numbers.tolist()
     finite = [x for x in values if -LARGEST_EXACT < x < LARGEST_EXACT]
-    whole = list(map(int, finite))
-    endless = values.count(math.inf) + values.count(-math.inf)
-    if whole != finite or len(finite) + endless < len(values):
+    whole: list[int | None] = list(map(int, finite))
+    if whole != finite:
         return None
-    return [None if math.isinf(x) else int(x) for x in values] if endless else [*whole]
+    if len(whole) == len(values):
+        return whole
+    endless = values.count(math.inf) + values.count(-math.inf)
+    if len(whole) + endless < len(values):
+        return None
+    return [None if math.isinf(x) else int(x) for x in values]
 
 
 def _all_bounds(reader: ExactReader) -> tuple[_Ends, _Ends]:

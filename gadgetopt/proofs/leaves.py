@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 DIGITS = (0, 3, 6, 10, 16, 24, 34, 48, 64, 90)
 #: Those tried where no bound is needed and the best is wanted. Tuned: `benchmarks/constants.py`.
 DIGITS_OF_BEST = (0, 10, 24, 48)
+#: How many of these are tried first if they hold the duals, to so much.
+#: Tuned: `benchmarks/proofs.py`.
+FEW, WHOLE = 5, 1e-6
 #: Zeros after the point of a dual for which they are too few, and its digits after those.
 #: Tuned: `benchmarks/constants.py`.
 MANY_ZEROS, SIGNIFICANT = 28, 32
@@ -100,7 +103,8 @@ class Leaves:
         """Return numbers of digits with which duals seem to prove enough, those worth trying."""
         if self._is_first:
             self._is_first = False
-            return list(DIGITS)
+            held = _digits_of([y for _, y in (*rows, *splits)])
+            return [*DIGITS[held:], *DIGITS[:held]]
         if self._estimates is None:
             self._estimates = Estimates(self.form, len(self.low), self.box.rows, DIGITS)
         of_splits = [(self.box.splits[t], y) for t, y in splits]
@@ -141,8 +145,10 @@ def row_leaf(
     return made[0]
 
 
-def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
-    """Yield the columns whose bounds a leaf rests on, and whether it is the upper bound."""
+def used_bounds(
+    box: Box, form: Form, leaf: str, among: Container[int]
+) -> Iterator[tuple[int, bool]]:
+    """Yield those of some columns whose bounds a leaf rests on, and whether it is the upper one."""
     rows, *rest = leaf.split(" |")
     _, _, q, *pairs = rows.split()
     parts = [(box.rows, pairs)] + [(box.splits, words.split()) for words in rest]
@@ -153,13 +159,16 @@ def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
     ]
     if q == "0" and len(duals) == 1:  # most leaves of propagation
         (columns, coefficients, *_), y = duals[0]
-        return ((j, y * a > 0) for j, a in zip(columns, coefficients, strict=True) if y * a)
+        pairs_of = zip(columns, coefficients, strict=True)
+        return ((j, y * a > 0) for j, a in pairs_of if j in among and y * a)
     divisor, common = divisor_of(leaf.split(None, 2)[1]), lcm(*(row[4] for row, _ in duals))
-    reduced = {j: a * common * divisor for j, a in zip(*form, strict=True)} if q == "1" else {}
+    unit = common * divisor if q == "1" else 0
+    reduced = {j: a * unit for j, a in zip(*form, strict=True) if j in among}
     for (columns, coefficients, _, _, denominator), y in duals:
         weight = y * (common // denominator)
         for j, a in zip(columns, coefficients, strict=True):
-            reduced[j] = reduced.get(j, 0) - weight * a
+            if j in among:
+                reduced[j] = reduced.get(j, 0) - weight * a
     return ((j, r < 0) for j, r in reduced.items() if r)
 
 
@@ -196,6 +205,15 @@ def _whole(
         if whole and rows[i][2 if whole > 0 else 3] is not None:
             out += [i, whole]
     return out
+
+
+def _digits_of(duals: Sequence[float]) -> int:
+    """Return the place in `DIGITS` of the fewest that hold duals whole; 0 if none do."""
+    for place, k in enumerate(DIGITS[:FEW]):
+        scaled = [math.ldexp(y, k) for y in duals]
+        if all(abs(y - round(y)) <= WHOLE for y in scaled):
+            return place
+    return 0
 
 
 def sparse_duals(duals: Floats) -> list[Dual]:

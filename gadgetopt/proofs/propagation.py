@@ -1,11 +1,13 @@
 """Bounds of integer columns that follow from single rows, and rounding, at a node of a tree proof.
 
 Each such bound is a split whose other side is a leaf of one row, which needs no relaxation. What is
-computed here is in doubles: the leaf, made exact, says whether a bound holds.
+computed here is in doubles: where noise could matter, the leaf, made exact, says whether a bound
+holds.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 #: Distance from an integer that is taken for noise, and by which a row must be passed.
 #: Tuned: `benchmarks/constants.py`.
 NOISE = 1e-6
+#: Part of all that a row adds up by which it must be passed for no noise to matter: far more than
+#: doubles lose. Tuned: `benchmarks/proofs.py`.
+CERTAIN = 1e-9
 #: Rounds at most, and entries of rows that the bounds found at a node may cite together.
 #: Tuned: `benchmarks/constants.py`.
 ROUNDS, MOST_CITED = 12, 200_000
@@ -37,12 +42,13 @@ class Side(NamedTuple):
 
 
 class Tightening(NamedTuple):
-    """A bound of a column that follows from one side of a row."""
+    """A bound of a column that follows from one side of a row, beyond noise if it is certain."""
 
     column: int
     upper: bool
     value: int
     side: Side
+    is_certain: bool
 
 
 @dataclass
@@ -76,16 +82,18 @@ class _Trail:
     made: list[tuple[int, bool, int, int]] = field(default_factory=list)  # column ... `<=` row
     rounds: list[int] = field(default_factory=list)
     rounding: list[bool] = field(default_factory=list)
+    certain: list[bool] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
     last: dict[tuple[int, bool], int] = field(default_factory=dict)
 
-    def add(self, column: int, upper: bool, value: int, row: int, at: int, gained: bool) -> None:
-        key = column, upper
+    def add(self, made: tuple[int, bool, int, int], at: int, gained: bool, certain: bool) -> None:
+        key = made[:2]
         self.before.append(self.last.get(key, -1))
         self.last[key] = len(self.made)
-        self.made.append((column, upper, value, row))
+        self.made.append(made)
         self.rounds.append(at)
         self.rounding.append(gained)
+        self.certain.append(certain)
 
 
 class Propagation:
@@ -140,12 +148,25 @@ class Propagation:
         self.columns: Ints = np.array(list(chain(*self._columns)), dtype=np.int64)
         self.entries: Floats = np.array(list(chain(*self._entries)), dtype=float)
         self.row_of: Ints = np.repeat(np.arange(len(sizes)), sizes)
+        #: By row, by how much it must be passed for no noise to matter.
+        self.noise: Floats = CERTAIN * self._sizes(model)
         whole = self.integer[self.columns]
         #: Entries that bound an integer column from below and from above.
         self.entries_of = [
             self._some(whole & (self.entries < 0)),
             self._some(whole & (self.entries > 0)),
         ]
+
+    def _sizes(self, model: Model) -> Floats:
+        """Return by row the most that its terms and its side add up to, infinite if unknown."""
+        ends = [
+            math.inf if low is None or high is None else float(max(-low, high))
+            for low, high in zip(model.lower, model.upper, strict=True)
+        ]
+        with np.errstate(invalid="ignore"):
+            parts: Floats = np.abs(self.entries) * np.array(ends)[self.columns]
+        sizes: Floats = np.bincount(self.row_of, parts, len(self.ends)) + np.abs(self.ends)
+        return sizes
 
     def _some(self, chosen: Bools) -> _Entries:
         places = np.flatnonzero(chosen)
@@ -226,9 +247,13 @@ class Propagation:
         new = new[np.lexsort((-gain[new], columns[new]))]
         tightened = columns[new]
         is_first = np.concatenate([[True], tightened[1:] != tightened[:-1]])
-        for k in new[is_first].tolist():
+        best = new[is_first]
+        excess = np.abs((value[best] + (1 if upper else -1) - limit[best]) / inverses[best])
+        certain = (excess > self.noise[rows[best]]).tolist()
+        for k, is_certain in zip(best.tolist(), certain, strict=True):
             gained = abs(limit[k] - value[k]) > 10 * NOISE
-            trail.add(int(columns[k]), upper, int(value[k]), int(rows[k]), at, bool(gained))
+            made = int(columns[k]), upper, int(value[k]), int(rows[k])
+            trail.add(made, at, bool(gained), is_certain)
 
     def _needed(self, trail: _Trail, broken: int | None, at: int) -> Found:
         """Return the bounds that are worth a split."""
@@ -259,6 +284,10 @@ class Propagation:
                 cite(trail.made[t][3], trail.rounds[t])
                 if cited > MOST_CITED:
                     return Found()
-        kept = [made for made, is_needed in zip(trail.made, needed, strict=True) if is_needed]
-        bounds = [Tightening(j, upper, v, self.sides[row]) for j, upper, v, row in kept]
+        found = zip(trail.made, trail.certain, needed, strict=True)
+        bounds = [
+            Tightening(j, upper, v, self.sides[row], certain)
+            for (j, upper, v, row), certain, is_needed in found
+            if is_needed
+        ]
         return Found(bounds, None if broken is None else self.sides[broken])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import highspy
@@ -11,8 +11,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.proofs.lemmas.work import Work
-from gadgetopt.solvers.exact_form import ExactParts
-from gadgetopt.solvers.highs import pass_form
+from gadgetopt.solvers.highs import fill
+from gadgetopt.solvers.silent_highs import bare_highs
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.tree_kernel import Row
@@ -89,21 +89,14 @@ class Relaxation:
 
     def __init__(self, form: StandardForm, left_s: Callable[[], float], work: Work | None = None):
         self.work = work or Work()
-        sign = -1 if form.sense == "max" else 1
-        self.costs: Floats = sign * form.c
+        self.costs: Floats = -form.c if form.sense == "max" else form.c
         self.left_s: Callable[[], float] = left_s
         #: Rows without their sides.
         self.free_rows: set[int] = set()
-        relaxed = replace(
-            form,
-            integer=np.zeros(len(form.columns), dtype=bool),
-            c=self.costs,
-            offset=0.0,
-            sense="min",
-            exact=ExactParts(),
-        )
-        self.highs: Any = pass_form(relaxed)
+        self.highs: Any = bare_highs()
+        fill(self.highs, form, self.costs)
         self._entries = form.A.nnz
+        self._most_iterations = _NO_LIMIT
         self._all = np.arange(len(form.columns), dtype=np.int32)
         for option, value in {
             "threads": 1,
@@ -118,7 +111,9 @@ class Relaxation:
     def solve(self, most_iterations: int = _NO_LIMIT) -> Solved:
         """Solve from the last basis."""
         highs, ends = self.highs, highspy.HighsModelStatus
-        highs.setOptionValue("simplex_iteration_limit", most_iterations)
+        if most_iterations != self._most_iterations:
+            highs.setOptionValue("simplex_iteration_limit", most_iterations)
+            self._most_iterations = most_iterations
         highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
         highs.run()
         end = highs.getModelStatus()
@@ -130,7 +125,8 @@ class Relaxation:
             highs.clearSolver()
             highs.run()
             end = highs.getModelStatus()
-        self.work.solve(highs.getInfo().simplex_iteration_count, self._entries)
+        known, iterations = highs.getInfoValue("simplex_iteration_count")
+        self.work.solve(iterations if known == highspy.HighsStatus.kOk else 0, self._entries)
         if end == ends.kInfeasible:
             if most_iterations < _NO_LIMIT:
                 return Solved(infeasible=True)
@@ -186,21 +182,19 @@ class Relaxation:
         """Change all costs."""
         self.highs.changeColsCost(len(costs), self._all, costs)
 
-    def lean(self, sides: Iterable[tuple[int, int]]) -> None:
+    def lean(self, sides: Sequence[tuple[int, int]]) -> None:
         """Move costs of columns a little, so that their reduced costs keep the sign they may have.
 
         Where the optimum would be unbounded with such costs, they stay.
 
         Parameters
         ----------
-        sides : iterable of (int, int)
+        sides : sequence of (int, int)
             Columns with one bound, each with the sign of the reduced costs that it limits.
         """
         own, self.costs = self.costs, self.costs.copy()
         for j, sign in sides:
             self.costs[j] -= sign * LEAN
-        if np.array_equal(own, self.costs):
-            return
         self.price(self.costs)
         self.solve()
         ends = highspy.HighsModelStatus

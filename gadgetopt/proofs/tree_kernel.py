@@ -227,8 +227,8 @@ def leaf_bound(
         raise Rejected("a leaf with an index that is negative or given twice")
     duals = [(box.rows[i], y) for i, y in zip(pairs[::2], pairs[1::2], strict=True)]
     duals += [(box.splits[t], y) for t, y in zip(rest[::2], rest[1::2], strict=True)]
-    common = lcm(*(row[4] for row, _ in duals))
-    entries = len(form[0]) + sum(len(row[0]) for row, _ in duals)
+    common = lcm(*[row[4] for row, _ in duals])
+    entries = len(form[0]) + sum([len(row[0]) for row, _ in duals])
     unit = common * divisor
     box.steps += entries * (1 + unit.bit_length() // 1000)
     reduced = {j: a * unit for j, a in zip(*form, strict=True)} if q else {}
@@ -250,9 +250,9 @@ def leaf_bound(
                 total += r * bound
                 continue
             parts[bound.denominator] = parts.get(bound.denominator, 0) + r * bound.numerator
-    right = total + sum(Fraction(part, of) for of, part in parts.items())
+    right = total + sum([Fraction(part, of) for of, part in parts.items()])
     if q:
-        return Fraction(right) / unit
+        return Fraction(right, unit)
     if right <= 0:
         raise Rejected("a leaf that is not infeasible")
     return None

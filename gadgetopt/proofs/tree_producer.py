@@ -19,7 +19,7 @@ import numpy as np
 
 from gadgetopt.errors import BetterPoint
 from gadgetopt.numbers.tolerance import CLOSED_GAP
-from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
+from gadgetopt.proofs.leaves import best_leaf, sparse_duals
 from gadgetopt.proofs.lemmas.gomory import Rounds
 from gadgetopt.proofs.lemmas.implied_bounds import bounded, open_sides
 from gadgetopt.proofs.lemmas.mixed_rounding import MixedRounding
@@ -28,7 +28,7 @@ from gadgetopt.proofs.lemmas.reduced_costs import priced
 from gadgetopt.proofs.lemmas.splits import Lemma, form_words
 from gadgetopt.proofs.lemmas.work import Work
 from gadgetopt.proofs.relaxation import Relaxation
-from gadgetopt.proofs.tree_kernel import Box
+from gadgetopt.proofs.tree_kernel import Box, Rejected, leaf_bound
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.steps import FIRST_S, GROWTH, first_step_s
@@ -44,14 +44,16 @@ if TYPE_CHECKING:
 #: Share of the distance between two values of the objective by which a leaf must pass the lower.
 #: Tuned: `benchmarks/constants.py`.
 BEYOND = Fraction(1, 10**6)
-
+#: Part of the target by which a proof may miss it; what a leaf need not reach of the distance.
+#: By definition.
+MISSED, NOT_REACHED = Fraction(CLOSED_GAP) / 2, 1 - BEYOND
 
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
 #: Tuned: `benchmarks/constants.py`.
 PLAIN, CUTS = 0.15, 0.3
 #: Seconds below which the tree without cuts is not left before its part is over, and that part:
 #: setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
-NO_TURNS_S, PLAIN_FIRST = 0.4, 0.6
+NO_TURNS_S, PLAIN_FIRST = 0.4, 0.9
 #: Part of the root's gap that cuts close where the tree without them has to wait.
 #: Tuned: `benchmarks/constants.py`.
 HELPFUL = 0.5
@@ -92,13 +94,14 @@ def root_proof(model: Model, duals: Floats) -> TreeText | None:
 
 def bounds_proof(model: Model, target: Fraction) -> TreeText | None:
     """Return the proof of a target by the bounds of the columns alone; None if it takes more."""
-    made = leaf_of(Box(model, []), model.costs, 0, 1, [], [])
-    if made is None or made[1] is None:
+    try:
+        bound = leaf_bound(Box(model, []), model.costs, 1, 1, [], [])
+    except Rejected:
         return None
     # What is needed is less than the target, and takes longer to tell than the rest of the proof.
-    if made[1] < target and made[1] < need_for(model, target):
+    if bound is None or (bound < target and bound < need_for(model, target)):
         return None
-    return TreeText(["tree", made[0]], 1)
+    return TreeText(["tree", "l 0 1"], 1)
 
 
 def need_for(model: Model, target: Fraction) -> Fraction:
@@ -110,10 +113,10 @@ def need_for(model: Model, target: Fraction) -> Fraction:
         A `sum(costs * x)`, such as that of the incumbent.
     """
     step = gcd(*model.costs[1])
-    slack = abs(target) * Fraction(CLOSED_GAP) / 2
+    slack = abs(target) * MISSED
     lattice = step > 0 and all(model.integer[j] for j in model.costs[0])
     if lattice and step > 2 * slack:
-        return target - step + BEYOND * step
+        return target - step * NOT_REACHED
     return target - slack
 
 
@@ -308,7 +311,7 @@ class TreeProof:
         def goes_on() -> bool:
             nonlocal since_s, next_s, done
             left_s = self.left_s()
-            if left_s < next_s and self.need < ENDLESS:
+            if left_s < min(next_s, since_s) and self.need < ENDLESS:
                 rate = (tree.done - done) / (since_s - left_s)
                 if 1 - tree.done > rate * left_s:
                     tree.lower(LOWER)
@@ -321,7 +324,8 @@ class TreeProof:
         lp = Relaxation(self.form, self.left_s, self.work)
         if self._first.has_cut:
             lp.add_free_row(self.model.rows[-1])
-        lp.lean(open_sides(self.model))
+        if sides := list(open_sides(self.model)):
+            lp.lean(sides)
         return lp
 
     def _search(self, lemmas: Sequence[Lemma] = (), *, prices: bool = False) -> TreeSearch:

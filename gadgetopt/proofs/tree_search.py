@@ -93,6 +93,8 @@ class TreeSearch:
         self.rows: dict[int, list[int]] = {}
         #: By column and side: the splits on the path that have set the bound, the last one now.
         self.bounds: dict[tuple[int, bool], list[Node]] = {}
+        #: Columns that are split on on the path, each with the number of these splits.
+        self._bounded: dict[int, int] = {}
         self.lemmas = lemmas
         self._branching: Branching | None = None  # most trees are one leaf
         self.lines: list[str | None] = []
@@ -112,6 +114,8 @@ class TreeSearch:
         self._found: list[Tightening] = []
         self._conflict: Side | None = None
         self._is_new = True
+        # Whether all that it found here did follow, so that what rests on it may.
+        self._all_follow = True
         # The leaf of the split that propagation has just made, and whether it closes the left side;
         # how many splits on the path propagation made.
         self._closing_next: tuple[str, bool] | None = None
@@ -147,8 +151,12 @@ class TreeSearch:
         It has no lines if not even its root has a leaf.
         """
         while self.open and (goes_on() or self.ended):
+            is_closing = bool(self.path) and self.path[-1].closes_here
             line = self._line()
-            self.lp.work.node(self._entries)
+            if is_closing or self._closing_next is not None:
+                self.lp.work.propagated()
+            else:
+                self.lp.work.node(self._entries)
             if line is None:
                 self.lines = []
                 self.open = False
@@ -174,8 +182,10 @@ class TreeSearch:
 
     def text(self) -> TreeText:
         """Return the proof."""
-        lines = [line for line in self.lines if line is not None]
-        lemmas, tree = without_unused(self.lemmas, lines, len(self.model.rows))
+        tree = [line for line in self.lines if line is not None]
+        lemmas = self.lemmas
+        if lemmas:
+            lemmas, tree = without_unused(lemmas, tree, len(self.model.rows))
         return TreeText([*(x for lemma in lemmas for x in lemma.lines), "tree", *tree], self.leaves)
 
     # -- the leaf or the split of the node where the search is -----------------------------------
@@ -294,16 +304,21 @@ class TreeSearch:
                 )
             found = self._propagation.run(self.of_duals.low, self.of_duals.high)
             self._found, self._conflict = found.bounds[::-1], found.conflict
+            self._all_follow = True
         while self._found:
-            column, upper, value, side = self._found.pop()
+            column, upper, value, side, is_certain = self._found.pop()
             now = self.box.upper[column] if upper else self.box.lower[column]
             if now is not None and (now <= value if upper else now >= value):
                 continue
             line = f"b {column} {value if upper else value - 1}"
+            if is_certain and self._all_follow:
+                self._closing_next = self._words_of(side), not upper
+                return line
             closing = self._closing(line, side, closes_left=not upper)
             if closing is not None:
                 self._closing_next = closing, not upper
                 return line
+            self._all_follow = False
         conflict, self._conflict = self._conflict, None
         return None if conflict is None else self._leaf_of(conflict)
 
@@ -317,6 +332,17 @@ class TreeSearch:
             self.box.turn()
         self.box.leave()
         return leaf
+
+    def _words_of(self, side: Side) -> str:
+        """Return the leaf of a side, which is not made to see that it holds."""
+        if side.row == OBJECTIVE:
+            return "l 0 1"
+        if side.row == PRICED:
+            assert self._priced is not None
+            return self._priced.line
+        rows, splits = self.parted([(side.row, int(side.dual))])
+        i, y = (rows or splits)[0]
+        return f"l 0 0 {i} {y}" if rows else f"l 0 0 | {i} {y}"
 
     def _leaf_of(self, side: Side) -> str | None:
         if side.row == OBJECTIVE:
@@ -334,7 +360,12 @@ class TreeSearch:
             self._rests_on(leaf)
 
     def _rests_on(self, leaf: str) -> None:
-        for key in used_bounds(self.box, self.form, leaf):
+        priced = self._priced
+        if priced is not None and leaf == priced.line:
+            used = priced.used_bounds(self._bounded)
+        else:
+            used = used_bounds(self.box, self.form, leaf, self._bounded)
+        for key in used:
             setting = self.bounds.get(key)
             if setting:
                 setting[-1].is_used = True
@@ -354,7 +385,9 @@ class TreeSearch:
         if words[0] == "g":
             self.rows.setdefault(int(words[1]), []).append(len(self.box.splits) - 1)
         elif words[0] == "b":
-            self.bounds.setdefault((int(words[1]), True), []).append(node)
+            j = int(words[1])
+            self.bounds.setdefault((j, True), []).append(node)
+            self._bounded[j] = self._bounded.get(j, 0) + 1
         if not node.closes_here:
             self._apply(node)
 
@@ -377,7 +410,11 @@ class TreeSearch:
         if node.words[0] == "g":
             self.rows[int(node.words[1])].pop()
         elif node.words[0] == "b":
-            self.bounds[int(node.words[1]), False].pop()
+            j = int(node.words[1])
+            self.bounds[j, False].pop()
+            self._bounded[j] -= 1
+            if not self._bounded[j]:
+                del self._bounded[j]
         if node.closing:
             self._propagated -= 1
             self._settle(node)

@@ -115,7 +115,19 @@ def solve_form(
 
 
 def pass_form(form: StandardForm) -> highspy.Highs:
-    """Return a silent `highspy.Highs` that holds the model.
+    """Return a silent `highspy.Highs` that holds the model; see `fill`."""
+    highs = new_highs()
+    fill(highs, form)
+    return highs
+
+
+def fill(highs: Any, form: StandardForm, relaxed: Floats | None = None) -> None:
+    """Give a HiGHS the model.
+
+    Parameters
+    ----------
+    relaxed : ndarray of float, optional
+        Costs of a minimisation; it then gets the relaxation with these, without the constant.
 
     Raises
     ------
@@ -129,17 +141,17 @@ def pass_form(form: StandardForm) -> highspy.Highs:
             f"{form.rows[row].name}: HiGHS would drop the coefficient {form.A.data[tiny]} of "
             f"{form.columns[form.A.indices[tiny]].name}; rescale the constraint"
         )
-    highs = new_highs()
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
-    sense = highspy.ObjSense.kMaximize if form.sense == "max" else highspy.ObjSense.kMinimize
+    is_max = relaxed is None and form.sense == "max"
+    sense = highspy.ObjSense.kMaximize if is_max else highspy.ObjSense.kMinimize
     status = highs.passModel(
         len(form.columns),
         len(form.rows),
         form.A.nnz,
         int(highspy.MatrixFormat.kRowwise),
         int(sense),
-        form.offset,
-        form.c,
+        form.offset if relaxed is None else 0.0,
+        form.c if relaxed is None else relaxed,
         form.col_lower,
         form.col_upper,
         form.row_lower,
@@ -147,14 +159,13 @@ def pass_form(form: StandardForm) -> highspy.Highs:
         form.A.indptr.astype(np.int32, copy=False),
         form.A.indices.astype(np.int32, copy=False),
         form.A.data,
-        form.integer.astype(np.int32),
+        form.integer.astype(np.int32) if relaxed is None else np.zeros(len(form.c), np.int32),
     )
     if status == highspy.HighsStatus.kError:
         raise ModelRefused(
             "HiGHS does not accept the model: a coefficient is 1e15 or more, or a "
             "bound is not a number"
         )
-    return highs
 
 
 def _without_columns(form: StandardForm) -> SolverOutcome:

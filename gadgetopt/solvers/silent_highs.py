@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import highspy
 
@@ -19,10 +20,23 @@ def new_highs() -> highspy.Highs:
     Its number of threads may be set: others who use HiGHS leave a scheduler in this thread, and a
     HiGHS with another number would refuse to run.
     """
+    highs: highspy.Highs = _silent(highspy.Highs)
+    return highs
+
+
+def bare_highs() -> Any:
+    """Return the same without what highspy adds to HiGHS itself: callbacks and expressions.
+
+    They take time, and keep it alive until Python collects its garbage.
+    """
+    return _silent(highspy.Highs.__base__)
+
+
+def _silent(kind: Any) -> Any:
     with _one_at_a_time:
         _hide_banner()
     highspy.Highs.resetGlobalScheduler(True)
-    highs = highspy.Highs()
+    highs = kind()
     highs.setOptionValue("log_to_console", False)
     return highs
 

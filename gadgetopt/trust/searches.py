@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,8 @@ SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
 #: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
 #: Tuned: `benchmarks/constants.py`.
 WORTH_S = 0.25
+#: Entries of a model that is made exact in a few milliseconds. Tuned: `benchmarks/proofs.py`.
+SMALL = 2000
 
 
 class Proved(NamedTuple):
@@ -91,7 +94,8 @@ def proofs_of_form(
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import TreeProof, bounds_proof
 
-    with ended_after(late(max(0.0, left_s()))):
+    # Setting an alarm takes as long as making a small model exact.
+    with ended_after(late(max(0.0, left_s()))) if form.A.nnz > SMALL else nullcontext():
         model = exact_model(form)
     least = model.least(simplest_rational(target))
     begin = time.perf_counter()

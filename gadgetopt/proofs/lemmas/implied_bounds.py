@@ -51,14 +51,18 @@ def bounded(model: Model, target: Fraction | None) -> Bounded:
     columns, costs = model.costs
     most = math.floor(target + abs(target) * BEYOND_TARGET + 1)
     row = Row(list(columns), list(costs), None, most, 1)
-    by_cut = _implied(model._replace(rows=[*model.rows, row]))
-    if _missing(by_cut.model) == _missing(by_rows.model):
+    cut_off = by_rows.model._replace(rows=[*model.rows, row])
+    by_cut = _implied(cut_off, [len(model.rows)])
+    if not by_cut.lines:
         return by_rows
-    return Bounded([f"cut {most}", *by_cut.lines], by_cut.model, has_cut=True)
+    lines = [f"cut {most}", *by_rows.lines, *by_cut.lines]
+    return Bounded(lines, by_cut.model, has_cut=True)
 
 
 def open_sides(model: Model) -> Iterator[tuple[int, int]]:
     """Yield the columns with one bound alone, each with the sign of a cost that bound limits."""
+    if not _missing(model):
+        return
     for j, (low, high) in enumerate(zip(model.lower, model.upper, strict=True)):
         if (low is None) != (high is None):
             yield j, 1 if high is None else -1
@@ -68,8 +72,14 @@ def _missing(model: Model) -> int:
     return model.lower.count(None) + model.upper.count(None)
 
 
-def _implied(model: Model) -> Bounded:
-    """Return a model with the bounds that single rows imply, one after the other."""
+def _implied(model: Model, new: Sequence[int] | None = None) -> Bounded:
+    """Return a model with the bounds that single rows imply, one after the other.
+
+    Parameters
+    ----------
+    new : sequence of int, optional
+        Rows to begin with, where the others imply nothing by themselves.
+    """
     box, lines = Box(model, list(model.rows)), list[str]()
     by_column: dict[int, list[int]] = {}
     for j, (low, high) in enumerate(zip(model.lower, model.upper, strict=True)):
@@ -79,7 +89,9 @@ def _implied(model: Model) -> Bounded:
         for j in row.columns:
             if j in by_column:
                 by_column[j].append(i)
-    waiting = deque(sorted({i for rows in by_column.values() for i in rows}))
+    if new is None:
+        new = sorted({i for rows in by_column.values() for i in rows})
+    waiting = deque(new)
     listed = set(waiting)
     while waiting:
         i = waiting.popleft()
@@ -88,9 +100,9 @@ def _implied(model: Model) -> Bounded:
             if not _tightened(model, box, form, leaf):
                 continue
             lines += [f"bound {j} {form[1][0]}", "l 0 1 " + " ".join(map(str, leaf))]
-            new = [k for k in by_column[j] if k not in listed]
-            waiting.extend(new)
-            listed.update(new)
+            others = [k for k in by_column[j] if k not in listed]
+            waiting.extend(others)
+            listed.update(others)
     return Bounded(lines, model._replace(lower=box.lower, upper=box.upper), has_cut=False)
 
 

@@ -9,9 +9,10 @@ alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,22 @@ class Priced:
             return None
         if bound is None or bound < need:
             return None
+        return self.line
+
+    @cached_property
+    def line(self) -> str:
+        """The leaf that cites the lemma alone."""
         return f"l {self.digits} 1 {self.at} 1"
+
+    @cached_property
+    def _costs(self) -> dict[int, float]:
+        columns, costs, _ = self.reduced
+        return dict(zip(columns, costs, strict=True))
+
+    def used_bounds(self, among: Iterable[int]) -> Iterator[tuple[int, bool]]:
+        """Yield those of some columns whose bounds it rests on, and whether it is the upper one."""
+        costs = self._costs
+        return ((j, costs[j] < 0) for j in among if j in costs)
 
 
 def priced(model: Model, box: Box, duals: Sequence[Dual], need: Fraction) -> Priced | None:

@@ -14,6 +14,8 @@ SOLVE_S, ITERATION_S, ENTRY_S = 300e-6, 30e-6, 10e-9
 #: each term of it, and of a row of the tableau and each entry of the rows.
 #: Tuned: `benchmarks/any_model.py`.
 NODE_S, NODE_ENTRY_S = 300e-6, 100e-9
+#: The same of a line of a split that propagation makes. Tuned: `benchmarks/proofs.py`.
+PROPAGATED_S = 50e-6
 SUM_S, TERM_S = 20e-6, 4e-6
 TABLEAU_S, TABLEAU_ENTRY_S = 200e-6, 100e-9
 
@@ -37,6 +39,10 @@ class Work:
     def node(self, entries: int) -> None:
         """Count a node of a tree."""
         self.seconds += NODE_S + entries * NODE_ENTRY_S
+
+    def propagated(self) -> None:
+        """Count a line of a tree that needs no relaxation."""
+        self.seconds += PROPAGATED_S
 
     def sum(self, terms: int) -> None:
         """Count a sum of rows that is rounded."""

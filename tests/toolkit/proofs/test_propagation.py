@@ -45,7 +45,7 @@ def test_bounds_hold_at_all_points_below_the_target(seed):
         kept = [x for x in points if costs_of(model, x) < need]
         assert found.conflict is None or not kept
         for x in kept:
-            for j, upper, value, _ in found.bounds:
+            for j, upper, value, *_ in found.bounds:
                 assert x[j] <= value if upper else x[j] >= value
 
 
