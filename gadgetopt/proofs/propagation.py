@@ -165,8 +165,8 @@ class Propagation:
         ]
         with np.errstate(invalid="ignore"):
             parts: Floats = np.abs(self.entries) * np.array(ends)[self.columns]
-        sizes: Floats = np.bincount(self.row_of, parts, len(self.ends)) + np.abs(self.ends)
-        return sizes
+        sums: Floats = np.bincount(self.row_of, parts, len(self.ends)).astype(float, copy=False)
+        return sums + np.abs(self.ends)
 
     def _some(self, chosen: Bools) -> _Entries:
         places = np.flatnonzero(chosen)
