@@ -4,7 +4,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.proofs import tree_producer
+from gadgetopt.proofs import tree_kernel, tree_producer
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.propagation import Propagation
 from gadgetopt.proofs.relaxation import Relaxation
@@ -81,3 +81,32 @@ def test_ended_trees_keep_the_leaves_that_propagation_has_made():
         search.run(lambda left=left: next(left, None) is not None)
         search.end()
         assert proved(model, search.text().lines) <= 20
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_leaves_that_are_not_made_exact_prove_what_is_needed(seed, monkeypatch):
+    entered, enter = [], TreeSearch._enter
+
+    def checked(tree, line):
+        if tree._closing_next is not None:
+            leaf, closes_left = tree._closing_next
+            box = tree.box
+            box.split(line.split())
+            if not closes_left:
+                box.turn()
+            bound = tree_kernel._leaf(box, tree.form, leaf.split()[1:])
+            assert bound is None or bound >= tree.need
+            if closes_left:
+                box.turn()
+            box.leave()
+            entered.append(leaf)
+        enter(tree, line)
+
+    monkeypatch.setattr(TreeSearch, "_enter", checked)
+    is_makespan = 0 < seed < 40
+    form = makespan_form(seed + 1) if is_makespan else random_form(seed)
+    model = exact_model(form)
+    points = [] if is_makespan else feasible_points(model)
+    least = 20 if is_makespan else min((costs_of(model, x) for x in points), default=100)
+    assert tree_producer.tree_proof(form, model, least, lambda: 60.0) is not None
+    assert entered or not is_makespan
