@@ -248,14 +248,11 @@ class Tables:
         if key not in self._conversions:
             source, target = self.classes[key[0]], self.classes[key[1]]
             wanted = [s.inputs[edge.slot] for s in target.signatures]
-            cost = {
-                (a, b): self.conversion_cost(source, target.group, a, b)
-                for a in {s.output for s in source.signatures}
-                for b in set(wanted)
-            }
-            self._conversions[key] = tuple(
-                tuple(cost[s.output, b] for b in wanted) for s in source.signatures
-            )
+            rows = {}
+            for a in {s.output for s in source.signatures}:
+                cost = {b: self.conversion_cost(source, target.group, a, b) for b in set(wanted)}
+                rows[a] = tuple(cost[b] for b in wanted)
+            self._conversions[key] = tuple(rows[s.output] for s in source.signatures)
         return self._conversions[key]
 
     def listed(self, edge: Edge) -> ListedTable | None:

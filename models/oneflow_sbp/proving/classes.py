@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gadgetopt.numbers.arrays import Ints
 
@@ -94,7 +95,7 @@ class Store:
         for axis, joint in enumerate(joints):
             number = joint.number
             if table.shape[axis] >= _SHORT and table.size <= _LARGE:
-                first, row = _distinct(table, axis)
+                first, row = distinct(table, axis)
                 if len(first) < table.shape[axis]:
                     table = table.take(first, axis=axis)
                     number = self._map(row if joint.map is None else row[joint.map])
@@ -131,7 +132,7 @@ class Store:
         return Joint(len(first), joined, number, index)
 
 
-def _distinct(table: Ints, axis: int) -> tuple[Ints, Ints]:
+def distinct(table: NDArray[np.generic], axis: int) -> tuple[Ints, Ints]:
     """Return the first of each group of equal rows along an axis, and the group of every row."""
     rows = np.ascontiguousarray(np.moveaxis(table, axis, 0)).reshape(table.shape[axis], -1)
     groups: dict[bytes, int] = {}
@@ -140,6 +141,6 @@ def _distinct(table: Ints, axis: int) -> tuple[Ints, Ints]:
     return first.astype(np.int64), np.array(group, dtype=np.int64)
 
 
-def _digest(table: Ints) -> bytes:
+def _digest(table: NDArray[np.generic]) -> bytes:
     content = table.tobytes()
     return content if len(content) <= 64 else hashlib.blake2b(content, digest_size=24).digest()

@@ -14,8 +14,7 @@ chains through it. `Reparametrisation` then takes whole numbers and is exact.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from ..subproblems.graph import (
     FORBIDDEN,
     LabelGraph,
 )
+from .layout import Layout, flat, layout_of
 from .sweeps import Network
 
 #: What moves from a pair to its first and to its second node.
@@ -33,6 +33,8 @@ Message = tuple[Ints, Ints]
 _MOST = FORBIDDEN // 4
 #: Entries of equal tables that are taken at once. Tuned: `benchmarks/configured_models.py`.
 _AT_ONCE = 2**16
+#: Pairs that are taken at once: sums of 64 forbidden entries fit 64 bits. By definition.
+_MOST_AT_ONCE = 62
 
 
 class Reparametrisation:
@@ -48,9 +50,6 @@ class Reparametrisation:
     ----------
     bound : int
         The sum of all tables' minima.
-    excess : list of int arrays
-        For every label of every node, by how much the tables' minima together are larger if the
-        node has it.
 
     Raises
     ------
@@ -59,55 +58,83 @@ class Reparametrisation:
     """
 
     def __init__(self, graph: LabelGraph, messages: Sequence[Message]):
-        if len(messages) != len(graph.edges):
-            raise ValueError(f"messages: {len(messages)} for {len(graph.edges)} pairs")
-        nodes = [graph.tables[t].copy() for t in graph.unary]
-        self.excess: list[Ints] = [np.zeros(len(table), dtype=np.int64) for table in nodes]
+        layout = layout_of(graph)
+        sent = _checked(graph, layout, messages)
+        own = flat([graph.tables[t] for t in graph.unary], np.int64)
+        self._layout = layout
+        self._excess: Ints = np.zeros(len(own), dtype=np.int64)
         self.bound: int = 0
-        pairs_of: dict[int, list[int]] = defaultdict(list)
-        for i, ((u, v, t), sent) in enumerate(zip(graph.edges, messages, strict=True)):
-            pairs_of[t].append(i)
-            for o, moved in zip((u, v), sent, strict=True):
-                if len(moved) != len(nodes[o]):
-                    raise ValueError(f"messages[{i}]: {len(moved)} for {len(nodes[o])} labels")
-                if (np.abs(moved) >= FORBIDDEN).any():
-                    raise ValueError(f"messages[{i}]: too large for 64 bits")
-                nodes[o] += moved
-                if (np.abs(nodes[o]) >= 2**62).any():
-                    raise ValueError(f"messages[{i}]: their sum is too large for 64 bits")
-        for t, pairs in pairs_of.items():
-            table = graph.tables[t]
-            at_once = max(1, _AT_ONCE // table.size)
+        largest = np.bincount(layout.target, np.abs(sent).astype(np.float64), len(own))
+        if (largest + np.abs(own) >= 2.0**62).any():
+            raise ValueError("messages: their sum is too large for 64 bits")
+        np.add.at(own, layout.target, sent)
+        by_table = np.argsort(layout.table, kind="stable")
+        firsts = np.flatnonzero(np.diff(layout.table[by_table])) + 1
+        for pairs in np.split(by_table, firsts) if len(by_table) else ():
+            table = graph.tables[int(layout.table[pairs[0]])]
+            at_once = max(1, min(_MOST_AT_ONCE, _AT_ONCE // table.size))
             for k in range(0, len(pairs), at_once):
-                some = pairs[k : k + at_once]
-                first, second = (np.stack([messages[i][side] for i in some]) for side in (0, 1))
-                rest = table - first[:, :, None] - second[:, None, :]
-                rest = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, rest)
-                rows, columns = rest.min(axis=2), rest.min(axis=1)
-                for i, row, column in zip(some, rows, columns, strict=True):
-                    least = int(row.min())
-                    self.bound += least
-                    self._add(graph.edges[i][0], row - least)
-                    self._add(graph.edges[i][1], column - least)
-        for o, table in enumerate(nodes):
-            self.bound += int(table.min())
-            self._add(o, table - table.min())
+                self._add_pairs(pairs[k : k + at_once], table, sent)
+        least = np.minimum.reduceat(own, layout.nodes[:-1])
+        self.bound += sum(least.tolist())
+        self._excess += np.minimum(own - np.repeat(least, np.diff(layout.nodes)), FORBIDDEN)
+        np.minimum(self._excess, FORBIDDEN, out=self._excess)
 
-    def _add(self, o: int, more: Ints) -> None:
-        self.excess[o] = np.minimum(self.excess[o] + np.minimum(more, FORBIDDEN), FORBIDDEN)
+    @property
+    def excess(self) -> list[Ints]:
+        """By node, for every label by how much the tables' minima together are larger with it."""
+        return self._layout.by_node(self._excess)
+
+    def _add_pairs(self, pairs: Ints, table: Ints, sent: Ints) -> None:
+        """Count pairs of one table."""
+        rows, columns = table.shape
+        begins = self._layout.messages[pairs]
+        first = begins[:, :1] + np.arange(rows)
+        second = begins[:, 1:] + np.arange(columns)
+        rest = table - sent[first][:, :, None] - sent[second][:, None, :]
+        rest = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, rest)
+        by_row, by_column = rest.min(axis=2), rest.min(axis=1)
+        least = by_row.min(axis=1)
+        self.bound += sum(least.tolist())
+        for at, found in ((first, by_row), (second, by_column)):
+            more = np.minimum(found - least[:, None], FORBIDDEN)
+            np.add.at(self._excess, self._layout.target[at], more)
+        np.minimum(self._excess, FORBIDDEN, out=self._excess)
 
     def below(self, cutoff: int) -> dict[int, tuple[int, ...]] | None:
         """Return the labels of assignments whose sum may be below a cutoff; None if there is none.
 
         All other labels belong to assignments of at least the cutoff only.
         """
-        room = cutoff - self.bound
-        kept = {o: np.flatnonzero(excess < room) for o, excess in enumerate(self.excess)}
-        if any(len(left) == 0 for left in kept.values()):
+        begins = self._layout.nodes
+        left = self._excess < cutoff - self.bound
+        counts = np.add.reduceat(left, begins[:-1], dtype=np.int64)
+        if (counts == 0).any():
             return None
         return {
-            o: tuple(left.tolist()) for o, left in kept.items() if len(left) < len(self.excess[o])
+            o: tuple(np.flatnonzero(left[begins[o] : begins[o + 1]]).tolist())
+            for o in np.flatnonzero(counts < np.diff(begins)).tolist()
         }
+
+
+def _checked(graph: LabelGraph, layout: Layout, messages: Sequence[Message]) -> Ints:
+    """Return the messages one after the other.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit the graph or 64 bits.
+    """
+    if len(messages) != len(graph.edges):
+        raise ValueError(f"messages: {len(messages)} for {len(graph.edges)} pairs")
+    for i, ((u, v, _), both) in enumerate(zip(graph.edges, messages, strict=True)):
+        for o, moved in zip((u, v), both, strict=True):
+            if len(moved) != len(graph.domains[o]):
+                raise ValueError(f"messages[{i}]: {len(moved)} for {len(graph.domains[o])} labels")
+    sent = flat([moved for pair in messages for moved in pair], np.int64)
+    if (np.abs(sent) >= FORBIDDEN).any():
+        raise ValueError("messages: too large for 64 bits")
+    return sent
 
 
 class Reweighting:
@@ -126,44 +153,45 @@ class Reweighting:
 
     def __init__(self, graph: LabelGraph):
         self.graph = graph
-        self._unary = [graph.tables[t].astype(np.float64) for t in graph.unary]
-        self._before: list[list[int]] = [[] for _ in graph.domains]
-        self._after: list[list[int]] = [[] for _ in graph.domains]
-        for e, (u, v, _) in enumerate(graph.edges):
-            self._after[u].append(e)
-            self._before[v].append(e)
-        self._share = [
-            1 / max(len(a), len(b), 1) for a, b in zip(self._before, self._after, strict=True)
-        ]
-        self._network = Network(graph, self._unary, self._share, self._before, self._after)
-        self.to_first: list[Floats] = self._network.to_first
-        self.to_second: list[Floats] = self._network.to_second
+        self._layout = layout_of(graph)
+        self._sizes = np.diff(self._layout.nodes)
+        self._unary = flat([graph.tables[t] for t in graph.unary], np.int64).astype(np.float64)
+        after, before = (
+            np.bincount(side, minlength=len(self._sizes)) for side in self._layout.pairs.T
+        )
+        self._share: Floats = 1 / np.maximum(np.maximum(before, after), 1)
+        self._network = Network(graph, self._layout, self._unary, self._share)
+        self.to_first, self.to_second = self._layout.by_pair(self._network.sent)
 
     def sweep(self) -> None:
         """Pass along all nodes forward and backward."""
         self._network.sweep(float(_MOST))
 
-    def costs(self, o: int) -> Floats:
-        """Return the reparametrised table of a node."""
-        total = self._unary[o].copy()
-        for e in self._before[o]:
-            total += self.to_second[e]
-        for e in self._after[o]:
-            total += self.to_first[e]
-        return total
+    def restricted(self, graph: LabelGraph, kept: Mapping[int, Sequence[int]]) -> Reweighting:
+        """Return these messages for the labels that nodes of a restricted graph keep."""
+        left = np.ones(len(self._unary), dtype=bool)
+        for o, positions in kept.items():
+            begin = self._layout.nodes[o]
+            left[begin : self._layout.nodes[o + 1]] = False
+            left[begin + np.array(positions)] = True
+        state = Reweighting(graph)
+        state._network.sent[:] = self._network.sent[left[self._layout.target]]
+        return state
+
+    def _costs(self) -> Floats:
+        """Return the reparametrised tables of all nodes."""
+        sent = np.bincount(self._layout.target, self._network.sent, len(self._unary))
+        return self._unary + sent
 
     def messages(self) -> list[Message]:
         """Return whole messages after a sweep, with the nodes' costs spread over their pairs."""
-        to_second = list(self.to_second)
-        for o, before in enumerate(self._before):
-            if before:
-                part = self._share[o] * self.costs(o)
-                for e in before:
-                    to_second[e] = to_second[e] - part
-        return [
-            (_whole(first), _whole(second))
-            for first, second in zip(self.to_first, to_second, strict=True)
-        ]
+        layout = self._layout
+        part = (np.repeat(self._share, self._sizes) * self._costs())[layout.target]
+        ends = np.append(layout.messages.ravel(), len(part))
+        to_second = np.repeat(np.arange(len(ends) - 1) % 2 == 1, np.diff(ends))
+        spread = self._network.sent - np.where(to_second, part, 0.0)
+        whole = np.rint(np.clip(spread, -_MOST, _MOST)).astype(np.int64)
+        return list(zip(*layout.by_pair(whole), strict=True))
 
     def likely(self, most_cells: int, excess: float) -> dict[int, tuple[int, ...]]:
         """Return for every node the labels whose costs are least, or nearly so.
@@ -175,14 +203,14 @@ class Reweighting:
         excess : float
             By which costs may exceed the least.
         """
-        kept = {}
-        for o in range(len(self._unary)):
-            costs = self.costs(o)
-            order = np.argsort(costs, kind="stable")[:most_cells]
-            near = order[costs[order] <= costs[order[0]] + excess]
-            kept[o] = tuple(sorted(near.tolist()))
-        return kept
-
-
-def _whole(message: Floats) -> Ints:
-    return np.rint(np.clip(message, -_MOST, _MOST)).astype(np.int64)
+        costs, begins = self._costs(), self._layout.nodes
+        least = np.repeat(np.minimum.reduceat(costs, begins[:-1]), self._sizes)
+        node = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        order = np.lexsort((costs, node))
+        rank = np.empty(len(costs), dtype=np.int64)
+        rank[order] = np.arange(len(costs)) - np.repeat(begins[:-1], self._sizes)
+        near = (rank < most_cells) & (costs <= least + excess)
+        return {
+            o: tuple(np.flatnonzero(some).tolist())
+            for o, some in enumerate(self._layout.by_node(near))
+        }

@@ -29,6 +29,13 @@ def elimination_order(
     list of int
         All nodes but those that stay.
     """
+    return order_and_sums(sizes, edges, last)[0]
+
+
+def order_and_sums(
+    sizes: Sequence[int], edges: Iterable[tuple[int, int, int]], last: Iterable[int] = ()
+) -> tuple[list[int], int]:
+    """Return as `elimination_order`, and the entries of the tables over nodes and neighbours."""
     neighbours: list[set[int]] = [set() for _ in sizes]
     for u, v, _ in edges:
         if sizes[u] > 1 and sizes[v] > 1:
@@ -42,13 +49,14 @@ def elimination_order(
     done = [o in staying for o in range(len(sizes))]
     heap = [(tables[o], o) for o in range(len(sizes)) if not done[o]]
     heapq.heapify(heap)
-    order = []
+    order, sums = [], 0
     while heap:
         table, o = heapq.heappop(heap)
         if done[o] or table != tables[o]:
             continue
         done[o] = True
         order.append(o)
+        sums += table * sizes[o]
         around = neighbours[o]
         for v in around:
             mine = neighbours[v]
@@ -61,4 +69,4 @@ def elimination_order(
             tables[v] = entries
             if not done[v]:
                 heapq.heappush(heap, (entries, v))
-    return order
+    return order, sums

@@ -11,13 +11,16 @@ from .certificate.records import (
     Branch,
     Fixing,
     Leaf,
+    Messages,
     OneFlowSbpCertificate,
     Replacement,
+    Round,
     Split,
 )
 from .dominance import Replaced
 from .elimination import Elimination
 from .lagrangian import Point
+from .messages import Message
 from .reweighted import MessageProof
 
 
@@ -57,11 +60,25 @@ class ProofWriter:
 
     def moved(self, proof: MessageProof, prices: tuple[Fraction, ...] = ()) -> Leaf:
         """Return the leaf that proves a bound by messages."""
-        listed = sorted(zip(proof.pairs, proof.messages, strict=True), key=lambda sent: sent[0])
+        sorted_pairs = sorted(range(len(proof.pairs)), key=proof.pairs.__getitem__)
+
+        def listed(messages: Sequence[Message]) -> Messages:
+            """Return messages in the order of their pairs."""
+            sent = (messages[e] for e in sorted_pairs)
+            return tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in sent)
+
         return Leaf(
             multipliers=prices,
             order=None if proof.order is None else self.order(proof.order),
-            messages=tuple((tuple(a.tolist()), tuple(b.tolist())) for _, (a, b) in listed),
+            rounds=tuple(
+                Round(
+                    replaced=_replacements(ruled.replaced),
+                    messages=listed(ruled.messages),
+                    cutoff=Fraction(ruled.cutoff, self.graph.scale),
+                )
+                for ruled in proof.before
+            ),
+            messages=listed(proof.messages),
             replaced=_replacements(proof.replaced),
             cutoff=None if proof.cutoff is None else Fraction(proof.cutoff, self.graph.scale),
             replaced_then=_replacements(proof.replaced_then),

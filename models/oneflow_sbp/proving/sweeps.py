@@ -1,14 +1,11 @@
 """Sweeps of reweighted messages as one compiled loop over flat arrays.
 
-Every pair (u, v) has two messages, one to each of its nodes, which lie one after the other in one
-array. Labels that the pair's table does not tell apart are a class; the table of classes lies there
-twice, with either node's classes as rows. A node sees its pairs as slots, first those with nodes
-before it, then those with nodes after it.
+Messages lie in one array (`layout`). Labels that a pair's table does not tell apart are a class;
+the table of classes lies there twice, with either node's classes as rows. A node sees its pairs as
+slots, first those with nodes before it, then those with nodes after it.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,6 +13,8 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
 
 from ..subproblems.graph import LabelGraph
+from .classes import distinct
+from .layout import Layout
 
 #: Of every node: where its table begins, its first slot, its first slot with a node after it; each
 #: with the end of the last.
@@ -27,57 +26,27 @@ _Slots = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
 
 
 class Network:
-    """Messages of a graph, those to the first and to the second node of every pair.
+    """Messages of a graph, in the order of its layout.
 
     Parameters
     ----------
     graph : LabelGraph
-    unary : sequence of float arrays
-        Table of every node.
-    share : sequence of float
-        Part of its costs that a node gives to each of its pairs.
-    before, after : sequence of list of int
-        For every node its pairs with nodes before it, and after it.
+    layout : Layout
+    unary : float array
+        Tables of all nodes.
+    share : float array
+        Part of its costs that every node gives to each of its pairs.
+
+    Attributes
+    ----------
+    sent : float array
     """
 
-    def __init__(
-        self,
-        graph: LabelGraph,
-        unary: Sequence[Floats],
-        share: Sequence[float],
-        before: Sequence[Sequence[int]],
-        after: Sequence[Sequence[int]],
-    ):
-        sizes = [len(d) for d in graph.domains]
-        ends = np.cumsum([0, *(sizes[o] for u, v, _ in graph.edges for o in (u, v))])
-        self._sent: Floats = np.zeros(int(ends[-1]))
-        places = list(zip(ends[0:-1:2].tolist(), ends[1::2].tolist(), strict=True))
-        self.to_first: list[Floats] = [
-            self._sent[at : at + sizes[u]]
-            for (at, _), (u, _, _) in zip(places, graph.edges, strict=True)
-        ]
-        self.to_second: list[Floats] = [
-            self._sent[at : at + sizes[v]]
-            for (_, at), (_, v, _) in zip(places, graph.edges, strict=True)
-        ]
+    def __init__(self, graph: LabelGraph, layout: Layout, unary: Floats, share: Floats):
         tables = _Tables(graph)
-        slots = []
-        for o in range(len(sizes)):
-            for e in before[o]:
-                u, _, t = graph.edges[e]
-                slots.append((places[e][1], places[e][0], *tables.turned(t), sizes[u]))
-            for e in after[o]:
-                _, v, t = graph.edges[e]
-                slots.append((places[e][0], places[e][1], *tables.straight[t], sizes[v]))
-        columns = np.array(slots, dtype=np.int64).reshape(-1, 8).T
-        mine, theirs, at, rows, width, row, column, labels = columns.copy()
-        self._slots: _Slots = (mine, theirs, at, rows, width, row, column, labels)
-        counts = [len(b) + len(a) for b, a in zip(before, after, strict=True)]
-        first = np.cumsum([0, *counts])
-        middle = first[:-1] + np.array([len(b) for b in before], dtype=np.int64)
-        self._nodes: _Nodes = (np.cumsum([0, *sizes]), first, middle)
-        self._unary: Floats = np.concatenate([*unary, np.zeros(0)])
-        self._share: Floats = np.array(share, dtype=np.float64)
+        self.sent: Floats = np.zeros(len(layout.target))
+        self._nodes, self._slots = _slots(layout, tables)
+        self._unary, self._share = unary, share
         self._tables: Floats = tables.entries()
         self._classes: Ints = tables.classes()
 
@@ -92,9 +61,29 @@ class Network:
                 self._share,
                 self._tables,
                 self._classes,
-                self._sent,
+                self.sent,
                 most,
             )
+
+
+def _slots(layout: Layout, tables: _Tables) -> tuple[_Nodes, _Slots]:
+    """Return the slots of all nodes: pairs with nodes before them, then those with nodes after."""
+    count = len(layout.nodes) - 1
+    sizes = np.diff(layout.nodes)
+    first, second = layout.pairs.T
+    to_first, to_second = layout.messages.T
+    straight = np.array([tables.straight[t] for t in layout.table.tolist()], dtype=np.int64)
+    at, rows, columns, row, column = straight.reshape(-1, 5).T
+    before = [to_second, to_first, at + rows * columns, columns, rows, column, row, sizes[first]]
+    after = [to_first, to_second, at, rows, columns, row, column, sizes[second]]
+    node = np.concatenate([second, first])
+    order = np.argsort(node, kind="stable")
+    mine, theirs, at, rows, columns, row, column, labels = (
+        np.concatenate(both)[order] for both in zip(before, after, strict=True)
+    )
+    ends = np.concatenate([[0], np.bincount(node, minlength=count).cumsum()])
+    middle = ends[:-1] + np.bincount(second, minlength=count)
+    return (layout.nodes, ends, middle), (mine, theirs, at, rows, columns, row, column, labels)
 
 
 class _Tables:
@@ -114,20 +103,15 @@ class _Tables:
         entries = labels = 0
         for t in dict.fromkeys(t for _, _, t in graph.edges):
             table = graph.tables[t].astype(np.float64)
-            first, row = _distinct(table)
+            first, row = distinct(table, 0)
             table = table[first]
-            first, column = _distinct(table.T)
+            first, column = distinct(table, 1)
             table = table[:, first]
             self._entries += [table.ravel(), table.T.ravel()]
             self._classes += [row, column]
             self.straight[t] = (entries, *table.shape, labels, labels + len(row))
             entries += 2 * table.size
             labels += len(row) + len(column)
-
-    def turned(self, t: int) -> tuple[int, int, int, int, int]:
-        """Return as `straight` for the table whose rows are the columns."""
-        at, rows, columns, row, column = self.straight[t]
-        return at + rows * columns, columns, rows, column, row
 
     def entries(self) -> Floats:
         """Return all tables one after the other, each as it is and turned."""
@@ -136,12 +120,6 @@ class _Tables:
     def classes(self) -> Ints:
         """Return the rows and the columns of all tables' labels, one after the other."""
         return np.concatenate(self._classes)
-
-
-def _distinct(table: Floats) -> tuple[Ints, Ints]:
-    """Return the first of each group of equal rows, and the group of every row."""
-    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.int64), group.reshape(-1).astype(np.int64)
 
 
 @compiled

@@ -198,8 +198,10 @@ class LabelGraph:
             memory[o] = sliced(memory[o], rows, None)
             domains[o] = tuple(domains[o][p] for p in rows)
         edges = [
-            (u, v, sliced(t, kept.get(u), kept.get(v)) if u in kept or v in kept else t)
-            for u, v, t in self.edges
+            (e[0], e[1], sliced(e[2], kept.get(e[0]), kept.get(e[1])))
+            if e[0] in kept or e[1] in kept
+            else e
+            for e in self.edges
         ]
         return replace(
             self, unary=unary, memory=memory, domains=domains, edges=edges, tables=tables

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -227,7 +227,7 @@ class _Builder:
         """Return the factor that makes costs integers, and whether it makes them exact."""
         denominators, total = {1}, Fraction(0)
         for table, uses in zip(self.exact_tables, self.uses, strict=True):
-            entries = [x for x in _entries(table) if x is not None]
+            entries = [x for x in _distinct(table) if x is not None]
             total += uses * max(entries, default=Fraction(0))
             denominators.update(x.denominator for x in entries)
         most = math.floor(LARGEST / total) if total else LARGEST
@@ -250,12 +250,17 @@ def _entries(table: _Table | _Row) -> list[Fraction | None]:
     return flat
 
 
+def _distinct(table: _Table | _Row) -> Iterable[Fraction | None]:
+    """Return every object once: most entries of a table are one and the same."""
+    return {id(x): x for x in _entries(table)}.values()
+
+
 def _integers(table: _Table | _Row, scale: Fraction) -> Ints:
     up, down = scale.numerator, scale.denominator
-    entries = [
-        FORBIDDEN if x is None else x.numerator * up // (x.denominator * down)
-        for x in _entries(table)
-    ]
+    entry = {
+        id(x): FORBIDDEN if x is None else x.numerator * up // (x.denominator * down)
+        for x in _distinct(table)
+    }
     rows = len(table)
-    whole = np.array(entries, dtype=np.int64)
+    whole = np.array([entry[id(x)] for x in _entries(table)], dtype=np.int64)
     return whole.reshape(rows, -1) if table and isinstance(table[0], tuple) else whole

@@ -16,15 +16,14 @@ Two readings of "available" GPUs (the pseudo-code and the paper's analysis disag
 
 from __future__ import annotations
 
-import gc
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Literal, Protocol
 
+from gadgetopt.numbers.garbage import cycle_collector_paused
 from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
@@ -196,21 +195,9 @@ class Run:
     gpus: list[Sequence[int]]
 
 
-@contextmanager
-def _cycle_collector_paused() -> Iterator[None]:
-    """Pause the garbage collector: a run makes no reference cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def run(batch: Batch, stages: Sequence[Stage], limit: int, availability: Availability) -> Run:
     """Place all jobs stage by stage under the load limit and simulate the schedule."""
-    with _cycle_collector_paused():
+    with cycle_collector_paused():
         if availability == "idle":
             return _run_idle(batch, stages, limit)
         if availability == "queue":

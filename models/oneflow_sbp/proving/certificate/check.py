@@ -11,6 +11,8 @@ Each leaf bounds the cost with the memory limit priced in, which is a lower boun
 * With `messages` by moving costs (`moved_costs`), after labels are taken away that others replace.
 * With a `cutoff` too: labels with which the moved costs exceed it are left out, and elimination
   bounds the rest. The bound is then at most the cutoff.
+* `rounds` before that take labels away by messages and a cutoff each, one after the other; the
+  bound is then at most their cutoffs.
 * `crowded`: no signatures that the leaf allows fit the memory of a placement.
 
 The bound of the certificate is the least of the leaves'.
@@ -24,6 +26,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+
+from gadgetopt.numbers.garbage import cycle_collector_paused
 
 from ...instance import OneFlowSbpInstance
 from .cost_tables import FORBIDDEN, CostTables, Domains, cost_tables
@@ -48,6 +52,11 @@ def check_bound(
     """
     if sum(isinstance(node, Leaf) for node in certificate.tree) > MOST_LEAVES:
         raise ValueError(f"tree: more than {MOST_LEAVES} leaves")
+    with cycle_collector_paused():
+        return _bound_of(instance, certificate)
+
+
+def _bound_of(instance: OneFlowSbpInstance, certificate: OneFlowSbpCertificate) -> Fraction | None:
     check = _Check(instance, certificate)
     bounds = [fixing.cutoff for fixing in certificate.fixings]
     domains = check.costs.allowed
@@ -128,9 +137,21 @@ class _Check:
         return (least - sum(prices) * (self.limit or 0)) / self.scale
 
     def _least(self, costs: CostTables, case: Domains, leaf: Leaf) -> int:
+        """Return the least that the rounds leave, at most their cutoffs."""
+        tables, most = MovedCosts(costs, case), FORBIDDEN
+        for i, said in enumerate(leaf.rounds):
+            cutoff = math.floor(said.cutoff * self.scale)
+            most = min(most, cutoff)
+            tables.replace(said.replaced, f"rounds[{i}].replaced")
+            left = tables.below(cutoff - tables.move(said.messages))
+            if not all(left):
+                return most
+            tables.domains = left
+        return min(most, self._least_left(costs, tables, leaf))
+
+    def _least_left(self, costs: CostTables, tables: MovedCosts, leaf: Leaf) -> int:
         if leaf.messages is None:
-            return self._eliminated(costs, case, leaf)
-        tables = MovedCosts(costs, case)
+            return self._eliminated(costs, tables.domains, leaf)
         tables.replace(leaf.replaced, "replaced")
         moved = tables.move(leaf.messages)
         cutoff = moved if leaf.cutoff is None else math.floor(leaf.cutoff * self.scale)
@@ -139,7 +160,7 @@ class _Check:
         left = tables.below(cutoff - moved)
         if not all(left):
             return cutoff
-        tables = MovedCosts(costs, left)
+        tables.domains = left
         tables.replace(leaf.replaced_then, "replaced_then")
         return max(moved, min(cutoff, self._eliminated(costs, tables.domains, leaf)))
 

@@ -223,10 +223,13 @@ class _Reading:
                 return None
             return Fraction(0) if b in free else self.of.edge_cost(edge, a, b)
 
+        key = (self._key(u), self._key(v), edge.slot, edge.tied, tuple(free))
+        if key in self.made:
+            self.pairs.append(Pair(u, v, *self.made[key]))
+            return
         held, wanted = self.of.held(edge), self.of.wanted(edge)
         have = {k: held[k] for k in self.allowed[u]}
         want = {k: wanted[k] for k in self.allowed[v]}
-        key = (self._key(u), self._key(v), edge.slot, edge.tied, tuple(free))
         self._add(u, v, key, have, want, cost)
 
     def _add_shared(self, source: int, group: int, edges: Sequence[Edge]) -> None:

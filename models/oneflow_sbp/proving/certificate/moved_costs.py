@@ -19,18 +19,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Ints
 
 from .cost_tables import FORBIDDEN, CostTables, Domains, Pair
-from .records import Replacement
-
-Messages = Sequence[tuple[Sequence[int], Sequence[int]]]
+from .records import Messages, Replacement
 
 #: Entries of equal tables that are taken at once. Tuned: `benchmarks/configured_models.py`.
 _AT_ONCE = 2**16
+#: Pairs that are taken at once: no node's sum of so many forbidden entries exceeds 64 bits.
+#: By definition.
+_MOST_AT_ONCE = 62
 
 
 class MovedCosts:
@@ -118,35 +120,67 @@ class MovedCosts:
         ValueError
             If the messages do not fit.
         """
-        if len(messages) != len(self.pairs):
-            raise ValueError(f"messages: {len(messages)} for {len(self.pairs)} pairs")
-        own = [
-            self.costs.arrays[t][list(d)] for t, d in zip(self.costs.own, self.domains, strict=True)
-        ]
-        self.excess: list[Ints] = [np.zeros(len(d), dtype=np.int64) for d in self.domains]
+        sizes = np.array([len(d) for d in self.domains], dtype=np.int64)
+        if not sizes.all():
+            raise ValueError("messages: a node has no labels")
+        ends = np.concatenate([[0], sizes.cumsum()])  # of the nodes' tables, one after the other
+        sent, begins, target = self._sent(messages, sizes, ends)
+        of_node = zip(self.costs.own, self.domains, strict=True)
+        own = np.concatenate([self.costs.arrays[t][list(d)] for t, d in of_node])
+        moved = np.bincount(target, np.abs(sent).astype(np.float64), len(own))
+        if (moved + np.abs(own) >= 2.0**62).any():
+            raise ValueError("messages: their sum is too large for 64 bits")
+        np.add.at(own, target, sent)
+        excess: Ints = np.zeros(len(own), dtype=np.int64)
         bound = 0
-        sent: list[tuple[Ints, Ints]] = []
         equal: dict[object, list[int]] = defaultdict(list)
-        for e, ((pair, _), (a, b)) in enumerate(zip(self.pairs, messages, strict=True)):
-            sent.append((self._message(e, pair[0], a), self._message(e, pair[1], b)))
+        for e in range(len(self.pairs)):
             equal[self._key(e)].append(e)
-            for o, message in zip(pair, sent[e], strict=True):
-                own[o] = own[o] + message
-                if (np.abs(own[o]) >= 2**62).any():
-                    raise ValueError(f"messages[{e}]: their sum is too large for 64 bits")
         for edges in equal.values():
             table = self._table(edges[0])
-            at_once = max(1, _AT_ONCE // table.size)
+            at_once = max(1, min(_MOST_AT_ONCE, _AT_ONCE // table.size))
             for k in range(0, len(edges), at_once):
-                some = edges[k : k + at_once]
-                first, second = (np.stack([sent[e][side] for e in some]) for side in (0, 1))
-                left = table - first[:, :, None] - second[:, None, :]
+                at = begins[edges[k : k + at_once]]
+                first = at[:, :1] + np.arange(table.shape[0])
+                second = at[:, 1:] + np.arange(table.shape[1])
+                left = table - sent[first][:, :, None] - sent[second][:, None, :]
                 left = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, left)
-                for e, rows, columns in zip(some, left.min(axis=2), left.min(axis=1), strict=True):
-                    (u, v), _ = self.pairs[e]
-                    bound += self._count(u, rows)
-                    self._count(v, columns)
-        return bound + sum(self._count(o, costs) for o, costs in enumerate(own))
+                rows, columns = left.min(axis=2), left.min(axis=1)
+                least = rows.min(axis=1)
+                bound += sum(least.tolist())
+                for entries, found in ((first, rows), (second, columns)):
+                    more = np.minimum(found - least[:, None], FORBIDDEN)
+                    np.add.at(excess, target[entries], more)
+                np.minimum(excess, FORBIDDEN, out=excess)
+        least = np.minimum.reduceat(own, ends[:-1])
+        excess += np.minimum(own - np.repeat(least, sizes), FORBIDDEN)
+        self.excess = np.split(np.minimum(excess, FORBIDDEN), ends[1:-1])
+        return bound + sum(least.tolist())
+
+    def _sent(self, messages: Messages, sizes: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return messages one after the other, where those of each pair begin, and where they go.
+
+        The last is for each of their entries that of the nodes' tables.
+        """
+        if len(messages) != len(self.pairs):
+            raise ValueError(f"messages: {len(messages)} for {len(self.pairs)} pairs")
+        nodes = np.array([pair for pair, _ in self.pairs], dtype=np.int64).reshape(-1)
+        lengths = sizes[nodes]
+        for e, (given, expected) in enumerate(
+            zip(chain.from_iterable(messages), lengths.tolist(), strict=True)
+        ):
+            if len(given) != expected:
+                raise ValueError(f"messages[{e // 2}]: {len(given)} for {expected} labels")
+        entries = chain.from_iterable(chain.from_iterable(messages))
+        try:
+            sent = np.fromiter(entries, dtype=np.int64, count=int(lengths.sum()))
+        except OverflowError:
+            raise ValueError("messages: too large for 64 bits") from None
+        if (np.abs(sent) >= FORBIDDEN).any() or (sent == np.iinfo(np.int64).min).any():
+            raise ValueError("messages: too large for 64 bits")
+        begins = lengths.cumsum() - lengths
+        target = np.arange(len(sent)) + np.repeat(ends[nodes] - begins, lengths)
+        return sent, begins.reshape(-1, 2), target
 
     def below(self, room: int) -> Domains:
         """Return the labels by which the bound is exceeded by less than some room."""
@@ -154,21 +188,6 @@ class MovedCosts:
             tuple(k for k, more in zip(domain, excess.tolist(), strict=True) if more < room)
             for domain, excess in zip(self.domains, self.excess, strict=True)
         ]
-
-    def _count(self, o: int, least: Ints) -> int:
-        """Return the least of a table, given its least with each label of a node."""
-        constant = int(least.min())
-        more = np.minimum(least - constant, FORBIDDEN)
-        self.excess[o] = np.minimum(self.excess[o] + more, FORBIDDEN)
-        return constant
-
-    def _message(self, e: int, o: int, message: Sequence[int]) -> Ints:
-        labels = len(self.domains[o])
-        if len(message) != labels:
-            raise ValueError(f"messages[{e}]: {len(message)} for {labels} labels")
-        if any(abs(x) >= FORBIDDEN for x in message):
-            raise ValueError(f"messages[{e}]: too large for 64 bits")
-        return np.array(message, dtype=np.int64)
 
     def _key(self, e: int) -> tuple[object, ...]:
         """Return what pairs with equal tables have in common."""

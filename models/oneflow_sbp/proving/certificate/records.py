@@ -67,6 +67,28 @@ class Replacement(Data):
     by: Numbers
 
 
+#: For every pair of nodes that share a table, ascending, what moves to its first and to its second
+#: node, for each label that is left, in units of 1 / scale.
+Messages = tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+
+class Round(Data):
+    """Labels taken away: those that others replace, then those that messages rule out.
+
+    Attributes
+    ----------
+    replaced : tuple of Replacement
+        Node by node.
+    messages : tuple of (tuple of int, tuple of int)
+    cutoff : Rational
+        Of the priced cost; labels that need as much are taken away.
+    """
+
+    replaced: tuple[Replacement, ...] = ()
+    messages: Messages
+    cutoff: Multiplier
+
+
 class Leaf(Data):
     """A case that is bounded.
 
@@ -78,9 +100,9 @@ class Leaf(Data):
         Number of the order of an elimination; without it nodes are eliminated as they are numbered.
     splits : tuple of Split
         Of the elimination.
+    rounds : tuple of Round
+        One after the other, before all else.
     messages : tuple of (tuple of int, tuple of int), optional
-        For every pair of nodes that share a table, ascending, what moves to its first and to its
-        second node, for each label that is left, in units of 1 / scale.
     replaced : tuple of Replacement
         Labels taken away before messages move, node by node.
     cutoff : Rational, optional
@@ -95,7 +117,8 @@ class Leaf(Data):
     multipliers: tuple[Multiplier, ...] = ()
     order: NonNegativeInt | None = None
     splits: tuple[Split, ...] = ()
-    messages: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] | None = None
+    rounds: tuple[Round, ...] = ()
+    messages: Messages | None = None
     replaced: tuple[Replacement, ...] = ()
     cutoff: Multiplier | None = None
     replaced_then: tuple[Replacement, ...] = ()

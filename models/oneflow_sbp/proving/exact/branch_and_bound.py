@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.garbage import cycle_collector_paused
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
@@ -134,7 +135,8 @@ def branch_and_bound(
     if search.by_solver:
         notes["proved_bound"] = None if math.isinf(search.proved) else float(search.proved)
     else:
-        search.certificate = search.proof()
+        with cycle_collector_paused():
+            search.certificate = search.proof()
     outcome = search.outcome(search.best, **notes)
     if search.by_solver:
         outcome.formulation = "cp_labels"
@@ -180,13 +182,14 @@ class _Search(Search[OneFlowSbpSolution]):
 
     def start(self) -> None:
         """Bound the whole instance."""
-        with self.clock.phase("tables"):
-            self.graph = label_graph(self.instance)
-            self.writer = ProofWriter(self.graph)
-        with self.clock.phase("first plan"):
-            self._first_plan()
-        with self.clock.phase("first bound"):
-            self._add({}, (0,) * self.groups)
+        with cycle_collector_paused():
+            with self.clock.phase("tables"):
+                self.graph = label_graph(self.instance)
+                self.writer = ProofWriter(self.graph)
+            with self.clock.phase("first plan"):
+                self._first_plan()
+            with self.clock.phase("first bound"):
+                self._add({}, (0,) * self.groups)
         self._raise_bound()
         if self.best is not None and self.value:
             self.first_gap = float(

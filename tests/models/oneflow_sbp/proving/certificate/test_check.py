@@ -18,6 +18,10 @@ from gadgetopt.models.oneflow_sbp.proving.certificate.records import (
 )
 from gadgetopt.models.oneflow_sbp.proving.exact import branch_and_bound as module
 from gadgetopt.models.oneflow_sbp.proving.exact.branch_and_bound import branch_and_bound
+from gadgetopt.models.oneflow_sbp.proving.proof import ProofWriter
+from gadgetopt.models.oneflow_sbp.proving.reweighted import Reweighter
+from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN
+from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
 from gadgetopt.system.files import validate
 from gadgetopt.system.result import Limits
 
@@ -31,6 +35,7 @@ RNG = np.random.default_rng(0)
 def few_sweeps(monkeypatch):
     """Leave enough open on small instances for proofs of every kind."""
     monkeypatch.setattr(reweighted, "_BETWEEN", 5)
+    monkeypatch.setattr(reweighted, "_FIRST", 5)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -85,13 +90,48 @@ def test_a_fixing_needs_a_price_for_every_placement():
 def proofs_of(instance):
     """Return certificates of every kind: elimination, splits, messages, cutoffs, fixings, cases."""
     limits = Limits(time_s=30)
+    proofs = [rounds_of(instance)]
     outcomes = [
         mini_buckets(instance, limits, most_cells=4),
         reparametrisation(instance, limits, sweeps=3),
         branch_and_bound(instance, limits, most_sums=1),
         branch_and_bound(instance, limits),
     ]
-    return [o.certificate.model_dump(mode="json") for o in outcomes if o.certificate is not None]
+    proofs += [o.certificate for o in outcomes]
+    return [proof.model_dump(mode="json") for proof in proofs if proof is not None]
+
+
+class Patient(Reweighter):
+    """Takes labels away twice before it eliminates the others."""
+
+    def _solve(self, left, kept, more):
+        wait = more >= 1 and len(self.before) < 2
+        return None if wait else super()._solve(left, kept, more)
+
+
+def rounds_of(instance):
+    """Return a proof with rounds of messages."""
+    graph = label_graph(instance)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_FIRST", 1), ("_BETWEEN", 1), ("_WORTH_IT", -1)):
+            patch.setattr(reweighted, name, value)
+        found = Patient(graph, FORBIDDEN, 10**6, lambda: False).run(60, 0.0)
+    if found.bound >= FORBIDDEN:
+        return None
+    writer = ProofWriter(graph)
+    return writer.certificate((writer.moved(found.proof),))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_rounds_prove_what_the_search_says_and_no_more_than_the_optimum(seed):
+    instance = random_instance(seed)
+    proof = rounds_of(instance)
+    if proof is not None:
+        proved, optimum = check_bound(instance, proof), brute_force(instance)
+        assert proved is not None
+        assert optimum is None or proved <= optimum
+        if instance.memory_limit_bytes is None:
+            assert float(proved) == pytest.approx(float(optimum), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +169,7 @@ def test_searches_prove_in_every_way(monkeypatch):
         "'replaced': [{",
         "'replaced_then': [{",
         "'cutoff': '",
+        "'rounds': [{",
         "'branch'",
     ):
         assert any(part in proof for proof in proofs), part

@@ -133,7 +133,7 @@ def test_messages_that_do_not_fit_are_refused():
     for messages, line in (
         ([], "messages: 0 for 1 pairs"),
         ([((0,) * 9, right[1])], r"messages\[0\]: 9 for"),
-        ([((2**60,) * labels[0], right[1])], r"messages\[0\]: too large for 64 bits"),
+        ([((2**60,) * labels[0], right[1])], "messages: too large for 64 bits"),
     ):
         with pytest.raises(ValueError, match=line):
             MovedCosts(costs, costs.allowed).move(messages)
