@@ -30,7 +30,7 @@ from .messages import (
 from .order import order_and_sums
 
 #: Sweeps between two bounds, and before the first. Tuned: `benchmarks/configured_models.py`.
-_BETWEEN, _FIRST = 25, 30
+_BETWEEN, _FIRST = 25, 50
 #: Part of the gap: sweeps that raise the bound by less will not close it. Then an elimination among
 #: the labels that are left may take so many times the sums.
 #: Tuned: `benchmarks/configured_models.py`.
