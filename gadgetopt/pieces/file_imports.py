@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.rejections import Rejection, by_reason
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
 from gadgetopt.system.files import Document, read_instance, read_solution
 

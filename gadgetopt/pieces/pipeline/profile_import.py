@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.chain_conversion import ConvertedChain, chain_of
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import CommModel, Duplex, Layer, PipelineInstance
 from gadgetopt.pieces.pipeline.profiles import Profile
-from gadgetopt.pieces.traces import ImportOutcome
 
 #: Bytes; options give bandwidths in GB/s. By definition.
 _GBYTE = 1e9

@@ -21,6 +21,7 @@ from pydantic import ValidationError as PydanticError
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.file_imports import options_of
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.trace_jobs.formats import read_alibaba_2020, read_alibaba_2023, read_helios
 from gadgetopt.pieces.trace_jobs.networks import (
     CPUS,
@@ -36,9 +37,7 @@ from gadgetopt.pieces.trace_jobs.selection import (
     with_gpus,
 )
 from gadgetopt.pieces.traces import (
-    ImportOutcome,
     Trace,
-    drawn_name,
     joined,
     losses,
     names,

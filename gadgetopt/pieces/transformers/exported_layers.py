@@ -26,6 +26,7 @@ from pydantic import Field
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.file_imports import errors_of
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import (
     CommModel,
@@ -34,7 +35,6 @@ from gadgetopt.pieces.pipeline.instance import (
     PipelineInstance,
     PipelineOptions,
 )
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
 
 from .exported_operators import VIEWS, flops_of, products_of

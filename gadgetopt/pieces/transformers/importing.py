@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.file_imports import errors_of
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.system.data import Instance
 
 from .architecture import Transformer

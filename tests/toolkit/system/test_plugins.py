@@ -163,7 +163,7 @@ import gadgetopt
 from gadgetopt.system.declaration import Formulation, Generator, Guarantee, Importer, Picture
 from gadgetopt.models.sjf_bco.formulations.load_limit import build
 from gadgetopt.models.sjf_bco.data.generate.presets import quickstart
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 
 
 @gadgetopt.method("sjf_bco", kind="baseline")

@@ -26,10 +26,11 @@ from pydantic import ValidationError as PydanticError
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.file_imports import options_of
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.trace_jobs.networks import measured_s, network_of, recurrence
 from gadgetopt.pieces.trace_jobs.selection import keep
 from gadgetopt.pieces.trace_jobs.windows import outcome_of, read_trace
-from gadgetopt.pieces.traces import ImportOutcome, Trace, drawn_name
+from gadgetopt.pieces.traces import Trace
 from gadgetopt.system.data import Instance
 from gadgetopt.system.declaring import importer
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.instance import CommModel
 from gadgetopt.pieces.pipeline.profile_import import options_of
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.transformers.exported_layers import HELP, ExportOptions, import_programs
 from gadgetopt.system.declaring import importer
 

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationErro
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.profile_import import options_of
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
 from ...instance import ForestPackingInstance, Link

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError, field_validator
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.system.declaring import importer
 
 from ...instance import (

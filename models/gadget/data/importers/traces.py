@@ -25,9 +25,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.trace_jobs.networks import TracedJob
 from gadgetopt.pieces.trace_jobs.windows import HELP, WindowOptions, import_windows
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
 from ...instance import GadgetInstance, Job, Rack, Server, TwoTier

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.proofs.reading.draft import NegativeUp
 from gadgetopt.proofs.reading.model_files import read_model
 from gadgetopt.proofs.reading.text import Unreadable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.proofs.named_form import named_model
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.standard_form import compile_model

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.file_imports import import_plans, options_of
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.system.declaring import importer
 from gadgetopt.system.files import Document
 

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.profile_import import options_of
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.transformers.architecture import Transformer
 from gadgetopt.pieces.transformers.importing import MODEL_HELP, Made, import_configs
 from gadgetopt.pieces.transformers.options import ModelOptions, Target

@@ -19,7 +19,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.file_imports import errors_of
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.system.declaring import importer
 from gadgetopt.system.reading import read_bytes
 

@@ -14,7 +14,7 @@ from gadgetopt.system.declaring import importer
 if TYPE_CHECKING:
     import numpy as np
 
-    from gadgetopt.pieces.traces import ImportOutcome
+    from gadgetopt.pieces.import_outcome import ImportOutcome
 
 _COLUMN = "processing_s"
 

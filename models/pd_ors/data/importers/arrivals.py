@@ -20,8 +20,8 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
-from gadgetopt.pieces.traces import ImportOutcome, drawn_name
 from gadgetopt.system.declaring import importer
 
 from ...instance import PdOrsInstance

@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.trace_jobs.networks import WORKERS_PER_SERVER, TracedJob
 from gadgetopt.pieces.trace_jobs.windows import (
     HELP_OF_MACHINES,
     MachineOptions,
     import_windows,
 )
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
 from ...instance import Job, Machine, PdOrsInstance, SlotSigmoid

@@ -19,8 +19,8 @@ from pydantic import Field, model_validator
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.profile_import import options_of
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.transformers.architecture import Transformer
 from gadgetopt.pieces.transformers.importing import HELP, Made, import_configs
 from gadgetopt.pieces.transformers.options import LayerOptions, Target

@@ -41,6 +41,7 @@ from pydantic import (
 )
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.trace_jobs.selection import (
     in_virtual_cluster,
     in_window,
@@ -50,9 +51,7 @@ from gadgetopt.pieces.trace_jobs.selection import (
     with_gpus,
 )
 from gadgetopt.pieces.traces import (
-    ImportOutcome,
     Trace,
-    drawn_name,
     joined,
     read_muri,
     read_philly,

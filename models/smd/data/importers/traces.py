@@ -21,13 +21,13 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import PositiveFloat
 
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.trace_jobs.networks import TracedJob
 from gadgetopt.pieces.trace_jobs.windows import (
     HELP_OF_MACHINES,
     MachineOptions,
     import_windows,
 )
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.utility import SigmoidUtility
 from gadgetopt.system.declaring import importer
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.pipeline.profile_import import ProfileOptions, import_profiles, options_of
 from gadgetopt.pieces.pipeline.profiles import read_partitioning_graph, read_profile
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.pieces.transformers.torch_trace import read_trace
 from gadgetopt.system.declaring import importer
 

@@ -12,8 +12,8 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.file_imports import FileImports
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.pieces.rejections import Rejection, in_one_line
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaring import importer
 
 from ...instance import AdversarialOnlineRunInstance

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.trace_jobs.selection import in_virtual_cluster, keep
 from gadgetopt.pieces.traces import (
-    ImportOutcome,
     Trace,
-    drawn_name,
     joined,
     losses,
     read_muri,

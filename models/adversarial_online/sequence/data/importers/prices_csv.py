@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.system.declaring import importer
 
 from ....subproblems.prices import of_table

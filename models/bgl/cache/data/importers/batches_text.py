@@ -15,7 +15,7 @@ from gadgetopt.system.reading import decoded, decompressed, read_bytes
 if TYPE_CHECKING:
     import numpy as np
 
-    from gadgetopt.pieces.traces import ImportOutcome
+    from gadgetopt.pieces.import_outcome import ImportOutcome
 
 
 @importer(

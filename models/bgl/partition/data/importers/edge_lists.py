@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.pieces.import_outcome import ImportOutcome
 from gadgetopt.system.data import Instance
 from gadgetopt.system.declaring import importer
 

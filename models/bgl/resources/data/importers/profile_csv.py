@@ -16,7 +16,7 @@ from gadgetopt.system.declaring import importer
 if TYPE_CHECKING:
     import numpy as np
 
-    from gadgetopt.pieces.traces import ImportOutcome
+    from gadgetopt.pieces.import_outcome import ImportOutcome
 
 #: Digits after the point that fitted coefficients keep.
 _DIGITS = 9

@@ -21,13 +21,13 @@ from pydantic import ValidationError as PydanticError
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.interference_model import (
     Samples,
     additive,
     left_out_error,
     ridge,
 )
-from gadgetopt.pieces.traces import ImportOutcome, drawn_name
 from gadgetopt.system.declaring import importer
 
 from ....subproblems.cluster import Measured

@@ -25,11 +25,10 @@ from pydantic import NonNegativeFloat, PositiveInt
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
 from gadgetopt.pieces.trace_jobs.selection import in_virtual_cluster, with_duration_s, with_gpus
 from gadgetopt.pieces.traces import (
-    ImportOutcome,
     Trace,
-    drawn_name,
     joined,
     losses,
     read_muri,
