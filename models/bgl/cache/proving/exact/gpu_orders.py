@@ -65,7 +65,9 @@ def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     if instance.gpus is None or not instance.unit_sizes:
         raise ModelRefused("gpus: needs several, and nodes of one size")
     clock = Clock(limits)
-    if instance.order == "given" and instance.policy_cost is None:
+    certificate: CacheCertificate | None = None
+    given = instance.order == "given" and instance.policy_cost is None
+    if given:
         solution, certificate = best_of_order(instance)
     elif len(instance.requests) > MOST_BATCHES:
         raise ModelRefused(
@@ -76,9 +78,9 @@ def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
             solution = cheapest_plan(instance, clock)
         except OutOfTimeError:
             return MethodOutcome(limit_hit="time_s" if clock.expired else OWN_LIMIT)
-        cost = int(evaluate(instance, solution).objective or 0)
-        certificate = CacheCertificate(proof=EveryPlan(cost=cost))
     cost = int(evaluate(instance, solution).objective or 0)
+    if not given:
+        certificate = CacheCertificate(proof=EveryPlan(cost=cost))
     return MethodOutcome(
         solution=solution, claimed_objective=cost, dual_bound=cost, certificate=certificate
     )
