@@ -55,6 +55,7 @@ class Actors:
         self.now: int = 0
         n = len(instance.actors)
         self.started: list[int] = [0] * n
+        self.idle = n  # actors that have not fired yet
         self.ended: list[int] = [0] * n
         self.since: list[int | None] = [None] * n  # when an actor became able to fire
         self.running: list[tuple[int, int]] = []  # (end, actor), a heap
@@ -115,6 +116,7 @@ class Actors:
             if waiting and not self._busy[s]:
                 _, a = heapq.heappop(waiting)
                 self.fired.append((self.now, a, self.started[a]))
+                self.idle -= not self.started[a]
                 self.started[a] += 1
                 self.since[a] = None
                 self._busy[s] = True
@@ -153,7 +155,7 @@ def steady_state(instance: OneflowActorsInstance, slots: Sequence[int], rule: st
     seen: dict[tuple[object, ...], tuple[int, int]] = {}
     fired = -1
     while len(actors.fired) < MOST_FIRINGS:
-        if actors.started[0] != fired and min(actors.started):
+        if actors.started[0] != fired and not actors.idle:
             fired = actors.started[0]
             state = actors.state()
             if state in seen:
