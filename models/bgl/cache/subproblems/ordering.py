@@ -27,29 +27,54 @@ def overlaps(batches: Sequence[Sequence[int]]) -> Ints:
 
 
 def heavy_path(weight: Ints, first: int) -> list[int]:
-    """Return a Hamiltonian path: the nearest neighbour from one end, improved by 2-opt."""
+    """Return a Hamiltonian path: the nearest neighbour from one end, improved by 2-opt.
+
+    Only pairs of positive weight gain, so that a sparse matrix takes little time.
+    """
     count = len(weight)
-    path, left = [first], set(range(count)) - {first}
-    while left:
-        row = weight[path[-1]]
-        path.append(max(left, key=lambda k: (row[k], -k)))
-        left.remove(path[-1])
-    order = np.array(path)
+    near = [np.flatnonzero(row) for row in weight]
+    # The end of the path is followed by one that shares nothing.
+    weight = np.pad(weight, (0, 1))
+    order = np.append(_nearest(weight, near, first), count)
+    place = np.argsort(order)
+    link = np.append(weight[order[:-1], order[1:]], 0)
     improved = True
     while improved:
         improved = False
         for i in range(count - 1):
             # Reversing order[i + 1 .. j] replaces the links (i, i + 1) and (j, j + 1).
-            j = np.arange(i + 1, count)
-            link = weight[order[:-1], order[1:]]
-            old = link[i] + np.append(link[i + 1 :], 0)
-            new = weight[order[i], order[j]]
-            new = new + np.append(weight[order[i + 1], order[i + 2 :]], 0)
-            best = int(np.argmax(new - old))
-            if new[best] > old[best]:
-                order[i + 1 : i + 2 + best] = order[i + 1 : i + 2 + best][::-1].copy()
+            a, b = order[i], order[i + 1]
+            j = np.concatenate((place[near[a]], place[near[b]] - 1))
+            j = j[j > i + 1]
+            if not len(j):
+                continue
+            gain = weight[a, order[j]] + weight[b, order[j + 1]] - link[j]
+            most = gain.max()
+            if most > link[i]:
+                k = j[gain == most].min()
+                order[i + 1 : k + 1] = order[i + 1 : k + 1][::-1].copy()
+                place[order[i + 1 : k + 1]] = np.arange(i + 1, k + 1)
+                link[i : k + 1] = weight[order[i : k + 1], order[i + 1 : k + 2]]
                 improved = True
-    return order.tolist()
+    return order[:-1].tolist()
+
+
+def _nearest(weight: Ints, near: Sequence[Ints], first: int) -> list[int]:
+    """Return the path that goes on to the heaviest neighbour left, of equal ones the first."""
+    left = np.ones(len(near), dtype=bool)
+    path, lowest = [first], 0
+    left[first] = False
+    while len(path) < len(near):
+        here = path[-1]
+        open_near = near[here][left[near[here]]]
+        if len(open_near):
+            path.append(int(open_near[np.argmax(weight[here, open_near])]))
+        else:
+            while not left[lowest]:
+                lowest += 1
+            path.append(lowest)
+        left[path[-1]] = False
+    return path
 
 
 def reloads_of(batches: Sequence[Sequence[int]], order: Sequence[int], capacity: int) -> int:
