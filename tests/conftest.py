@@ -43,7 +43,7 @@ def command():
     """Return the commands, which a process needs to put together only once."""
     from typer.main import get_command
 
-    from gadgetopt.cli.main import app
+    from gadgetopt.cli.commands import app
 
     return get_command(app)
 
@@ -51,9 +51,9 @@ def command():
 @pytest.fixture
 def cli(capfd, monkeypatch):
     """Run the command line in this process: `code, out, err = cli("list", "--json")`."""
-    from gadgetopt.cli import main
+    from gadgetopt.cli import commands, main
 
-    monkeypatch.setattr(main, "app", command())
+    monkeypatch.setattr(commands, "app", command())
 
     def run(*arguments):
         capfd.readouterr()

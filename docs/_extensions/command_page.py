@@ -18,7 +18,7 @@ _HEAD = """# Command line
 def generated() -> Iterator[tuple[str, str]]:
     """Return the page."""
     os.environ["COLUMNS"] = os.environ["TERMINAL_WIDTH"] = "88"
-    from gadgetopt.cli.main import app
+    from gadgetopt.cli.commands import app
 
     def text(*words: str) -> str:
         return CliRunner().invoke(app, [*words, "--help"], prog_name="gadgetopt").output.strip("\n")

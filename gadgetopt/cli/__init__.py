@@ -1,7 +1,8 @@
 """The command line: one module per group of commands.
 
 main        entry point and error messages
-looking     list, show, schema
+commands    all commands, of which only the one that is asked for is imported; versions
+looking     list, show, schema (listing: the lists)
 making      generate, import, new-system
 exporting   export, decode
 training    train
@@ -13,7 +14,6 @@ reporting   report
 options     options that several commands share
 completion  names that the shell offers
 verbosity   the option -v of every command
-first       what `gadgetopt` says without a command, and versions
 printing    where tables are printed
 """
 

@@ -1,4 +1,4 @@
-"""What `list SYSTEM` prints: the short list, which fits a screen, and all of it.
+"""What `list` prints: the systems, or of one the short list, which fits a screen, or all of it.
 
 Methods are grouped by the rooms of a system, the paper's first: algorithms, baselines,
 formulations, guarantees; then ours: heuristics, and what proves optima and bounds.
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.cli.printing import echo
 from gadgetopt.reporting.words import quantity
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ _COLUMNS = 100
 #: Least columns of a terminal.
 _LEAST_COLUMNS = 80
 
+#: Width of the list of systems, whose titles fit; a third party's may not.
+_TITLES = 100
+
 #: What `list SYSTEM` says of pairs that are not declared.
 _OTHER_BACKENDS = (
     "NAME@scip, @gurobi, @cplex, @xpress, @cbc, @glpk, and ILPs @cpsat; where installed, "
@@ -50,6 +54,27 @@ def room_of(part: Part) -> str:
     if part.room == "proving/formulations":
         room = "formulations"
     return room if room in ROOMS else ELSEWHERE
+
+
+def print_list(system: str | None, everything: bool = False) -> None:
+    """Print the list of the systems, or that of one."""
+    from gadgetopt.system.registry import problem, problems
+
+    if system is None:  # without a look at the parts, which are many files
+        lines = _titles(problems())
+    else:
+        lines = (long_list if everything else short_list)(problem(system))
+    for line in lines:
+        echo(line)
+
+
+def _titles(chosen: list[Problem]) -> Iterator[str]:
+    width = max((len(p.name) for p in chosen), default=0)
+    for p in chosen:
+        sense = "any" if callable(p.sense) else p.sense
+        line = f"{p.name:<{width}}  {sense}  {p.title}"
+        yield line if len(line) <= _TITLES else f"{line[: _TITLES - 1]}…"
+    yield "\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts."
 
 
 # -- the short list --------------------------------------------------------------------------------

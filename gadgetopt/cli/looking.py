@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from gadgetopt.runs.known import Known
     from gadgetopt.system.files import Document
 
-#: Width of the list of systems, whose titles fit; a third party's may not.
-_COLUMNS = 100
-
 
 def list_(
     system: Annotated[
@@ -39,25 +36,15 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the systems, or the parts of one."""
+    from gadgetopt.cli.listing import described, print_list
+
+    if not as_json:
+        print_list(system, everything)
+        return
     from gadgetopt.system.registry import problem, problems
 
     chosen = problems() if system is None else [problem(system)]
-    if as_json:
-        from gadgetopt.cli.listing import described
-
-        echo(json.dumps([described(p) for p in chosen], indent=1, default=str))
-    elif system is None:  # without a look at the parts, which are many files
-        width = max((len(p.name) for p in chosen), default=0)
-        for p in chosen:
-            sense = "any" if callable(p.sense) else p.sense
-            line = f"{p.name:<{width}}  {sense}  {p.title}"
-            echo(line if len(line) <= _COLUMNS else f"{line[: _COLUMNS - 1]}…")
-        echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
-    else:
-        from gadgetopt.cli.listing import long_list, short_list
-
-        for line in (long_list if everything else short_list)(chosen[0]):
-            echo(line)
+    echo(json.dumps([described(p) for p in chosen], indent=1, default=str))
 
 
 def show(

@@ -7,8 +7,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import typer
-
 from gadgetopt.system.printable import printable, printable_line
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 def echo(text: str = "", nl: bool = True) -> None:
     """Print a text on standard output."""
-    typer.echo(printable(text), nl=nl)
+    print(printable(text), end="\n" if nl else "", flush=True)
 
 
 def say(line: str) -> None:

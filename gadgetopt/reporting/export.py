@@ -85,6 +85,7 @@ def write_model(model: Any, form: str, path: Path) -> None:
     InputError
         If the file cannot be written.
     """
+    import pyomo.environ  # noqa: F401  # registers the writers
     from pyomo.opt import ProblemFormat
 
     from gadgetopt.solvers.through_pyomo.doubles import in_doubles

@@ -135,7 +135,6 @@ def solve_model(
     from gadgetopt.solvers.formulations.gate import check_is_model
     from gadgetopt.solvers.linear import solve_linear
     from gadgetopt.solvers.standard_form import NotLinearModel
-    from gadgetopt.solvers.through_pyomo.nonlinear import solve_nonlinear
 
     limits = limits or Limits()
     import_backend(backend)
@@ -146,6 +145,8 @@ def solve_model(
     except NotLinearModel:
         if backend not in NONLINEAR:
             raise
+        from gadgetopt.solvers.through_pyomo.nonlinear import solve_nonlinear
+
         run = _nonlinear_run(backend, options)
         outcome = solve_nonlinear(model, run, backend, limits, seed, warm_start)
     if backend in PACKAGES:

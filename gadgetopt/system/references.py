@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gadgetopt.numbers.pyomo_numbers import know_fractions, spare_statistics
+from gadgetopt.numbers.pyomo_numbers import know_fractions, spare_imports
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +26,7 @@ class Reference:
     def resolve(self) -> Any:
         """Import the module and return its attribute."""
         if self.package != "gadgetopt.system":  # where nothing knows Pyomo
-            spare_statistics()
+            spare_imports()
         module, _, attribute = self.target.partition(":")
         found = getattr(importlib.import_module(f".{module}", self.package), attribute)
         know_fractions()

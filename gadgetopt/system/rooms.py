@@ -8,18 +8,22 @@ A part is a function at the top of a file, below one of the decorators of
 the rooms, the paper's first, then of the files as the docstring of their folder names them in
 backticks, those that it does not name last and by name, then of the lines. Of presets, `quickstart`
 and `paper` come first.
+
+What was read is kept beside the bytecode until a file changes (`gadgetopt.numbers.kept`).
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.kept import kept
 from gadgetopt.system.declaration import PARTS, Importer, Part
 from gadgetopt.system.declaring import (
     DECORATORS,
@@ -28,7 +32,7 @@ from gadgetopt.system.declaring import (
     summary_of,
 )
 from gadgetopt.system.references import Reference
-from gadgetopt.system.sources import Source, source
+from gadgetopt.system.sources import Source, noted, source
 
 #: Rooms in the order in which a reader meets them: the paper, what is ours, what proves, data.
 ROOMS = (
@@ -72,6 +76,11 @@ def parts_of(package: str) -> dict[str, tuple[Part, ...]]:
     InputError
         If a declaration cannot be read; the line names the file and the line.
     """
+    found: dict[str, tuple[Part, ...]] = _kept(package, "parts", _parts_of)
+    return found
+
+
+def _parts_of(package: str) -> dict[str, tuple[Part, ...]]:
     found: dict[str, list[Part]] = {kind: [] for kind in PARTS}
     for file in _files(_top(package)):
         inside = "" if file.module == package else file.package.removeprefix(package)
@@ -108,6 +117,11 @@ def contract_of(package: str) -> dict[str, Any]:
     InputError
         If `evaluate` or `size` is missing, or an argument has no type that can be read.
     """
+    found: dict[str, Any] = _kept(package, "contract", _contract_of)
+    return found
+
+
+def _contract_of(package: str) -> dict[str, Any]:
     top = _top(package)
     evaluate = _needed(top, "evaluate", "evaluate.py")
     check = _find(top, "check_bound", "proving.certificate.check", "proving.certificate")
@@ -123,6 +137,19 @@ def contract_of(package: str) -> dict[str, Any]:
         "check_bound": check and _reference(check),
         "from_graph": from_graph and _reference(from_graph),
     }
+
+
+def _kept(package: str, name: str, read: Callable[[str], Any]) -> Any:
+    """Return what is read from a package, from where it is kept if its files are as they were."""
+    top = _top(package)
+
+    def read_and_noted() -> tuple[Any, set[str]]:
+        with noted() as files:
+            return read(package), files
+
+    if not top.folders:
+        return read(package)
+    return kept(top.path, name, (*top.folders, str(Path(__file__).parent)), read_and_noted)
 
 
 def _top(package: str) -> Source:

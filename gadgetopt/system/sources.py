@@ -12,6 +12,7 @@ import importlib.util
 import operator
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache, cached_property
 from importlib.machinery import ModuleSpec, PathFinder
@@ -35,19 +36,41 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 _CALLS = {"Fraction": Fraction, "float": float, "int": int}
 
 
-@cache
 def source(module: str) -> Source | None:
     """Return the source of a module; None if it is not there, or is no Python file.
 
     Packages that are not imported yet are looked through without importing them.
     """
+    found = _source(module)
+    if found is not None:
+        for files in _noting:
+            files.add(found.path)
+    return found
+
+
+@contextmanager
+def noted() -> Iterator[set[str]]:
+    """Note the files of all sources that are asked for within the block."""
+    files = set[str]()
+    _noting.append(files)
+    try:
+        yield files
+    finally:
+        _noting[:] = [other for other in _noting if other is not files]
+
+
+_noting: list[set[str]] = []
+
+
+@cache
+def _source(module: str) -> Source | None:
     loaded = sys.modules.get(module)
     if loaded is not None:
         return _opened(module, loaded.__spec__)
     parent = module.rpartition(".")[0]
     if not parent:
         return _opened(module, PathFinder.find_spec(module))
-    above = source(parent)
+    above = _source(parent)
     return _opened(module, PathFinder.find_spec(module, above.folders)) if above else None
 
 

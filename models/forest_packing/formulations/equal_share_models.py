@@ -30,7 +30,7 @@ import math
 from fractions import Fraction
 from typing import Any, Literal
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import SolverError
 from gadgetopt.search.clock import Clock

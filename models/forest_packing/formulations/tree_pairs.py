@@ -33,7 +33,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise, product
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient

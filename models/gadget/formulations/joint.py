@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats

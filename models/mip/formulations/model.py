@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient
 from gadgetopt.proofs.model import Row

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 

@@ -28,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import formulation

@@ -40,7 +40,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.exact import ROUNDING

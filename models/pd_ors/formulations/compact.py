@@ -46,7 +46,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.exact import ROUNDING

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats, Ints

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.environ as pyo  # with the transformations of disjunctions
 
 from gadgetopt.system.declaring import formulation
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaring import formulation

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.pieces.knapsack.moderate import moderate

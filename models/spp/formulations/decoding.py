@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 

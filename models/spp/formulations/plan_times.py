@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from ..instance import SppInstance
 from .plan_numbers import Data, ends_with, in_stage, used

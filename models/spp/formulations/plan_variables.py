@@ -55,7 +55,7 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from ..instance import SppInstance
 from .plan_numbers import Data, in_stage, used

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import gadgetopt.proofs
-from gadgetopt.cli.main import app
+from gadgetopt.cli.commands import app
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = DOCS / "proof_details.md"

@@ -1,7 +1,9 @@
 """Parts read from a folder's files without importing them."""
 
+import ast
 import importlib
 import inspect
+import os
 import pkgutil
 import subprocess
 import sys
@@ -495,3 +497,32 @@ def test_a_package_in_a_zip_file_is_read(folder, tmp_path, monkeypatch):
 
 def test_what_the_toolkit_does_not_have_is_not_looked_for():
     assert source("gadgetopt.nowhere.nothing") is None
+
+
+def test_what_is_kept_is_read_again_once_a_file_has_changed(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    elsewhere = folder({"values": "MOST = 8.0\n"})
+    part = f"from {elsewhere}.values import MOST\nfrom gadgetopt.system.declaring import method\n"
+    part += "\n\n@method()\ndef first(instance, *, most=MOST): ...\n"
+    name = folder({"methods/first": part})
+
+    def parameters():
+        """Return the parameters of all methods, as a new process reads them."""
+        code = f"import {name}\nprint({{m.name: m.parameters for m in {name}.PROBLEM.methods}})"
+        run = [sys.executable, "-c", code]
+        path = os.pathsep.join(map(str, sys.path))
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": ""}
+        environment.pop("PYTHONPYCACHEPREFIX", None)
+        done = subprocess.run(run, capture_output=True, text=True, check=True, env=environment)
+        return ast.literal_eval(done.stdout)
+
+    assert parameters() == {"first": {"most": 8.0}}
+    (kept,) = (tmp_path / name / "__pycache__").glob("*.parts")
+    written = kept.stat().st_mtime_ns
+    assert parameters() == {"first": {"most": 8.0}}
+    assert kept.stat().st_mtime_ns == written
+    (tmp_path / elsewhere / "values.py").write_text("MOST = 16.0\n")
+    assert parameters() == {"first": {"most": 16.0}}
+    (tmp_path / name / "methods" / "second.py").write_text(part.replace("first", "second"))
+    assert parameters() == {"first": {"most": 16.0}, "second": {"most": 16.0}}

@@ -26,7 +26,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
 from gadgetopt.solvers.exact_optimum.values import exact_values

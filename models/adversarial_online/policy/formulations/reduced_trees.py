@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.system.declaring import formulation
 

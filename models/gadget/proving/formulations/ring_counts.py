@@ -34,7 +34,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.exact import ROUNDING

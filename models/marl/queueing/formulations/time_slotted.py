@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.pyomo_numbers import coefficient
@@ -335,8 +335,10 @@ def build_relaxation(instance: QueueingInstance) -> pyo.ConcreteModel:
     ModelRefused
         If there are too many contents, boards or a network.
     """
+    from pyomo.core.plugins.transform.discrete_vars import RelaxIntegerVars
+
     m = build(instance)
-    pyo.TransformationFactory("core.relax_integer_vars").apply_to(m)
+    RelaxIntegerVars().apply_to(m)
     return m
 
 

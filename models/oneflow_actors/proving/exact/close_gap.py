@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock

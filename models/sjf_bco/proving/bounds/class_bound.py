@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock

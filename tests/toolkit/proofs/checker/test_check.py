@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from gadgetopt.cli.main import app
+from gadgetopt.cli.commands import app
 from gadgetopt.proofs.checker.sentences import plain
 from gadgetopt.proofs.checker.verdict import check
 from gadgetopt.proofs.files import packed

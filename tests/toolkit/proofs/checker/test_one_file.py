@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from gadgetopt.cli.main import app
+from gadgetopt.cli.commands import app
 from gadgetopt.proofs.checker.writing import (
     MODULES,
     RENAMED,

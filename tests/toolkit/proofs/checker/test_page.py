@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from gadgetopt.cli.main import app
+from gadgetopt.cli.commands import app
 from gadgetopt.proofs.checker.writing import checker_in_one_file
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from gadgetopt.cli.main import app
+from gadgetopt.cli.commands import app
 from gadgetopt.proofs.pseudo_boolean.veripb import check_veripb, read_opb
 from gadgetopt.proofs.reading.text import Unreadable
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import SolverError
 from gadgetopt.search.seeds import fixed_rng

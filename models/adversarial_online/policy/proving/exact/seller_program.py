@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import SolverError
 from gadgetopt.search.clock import Clock

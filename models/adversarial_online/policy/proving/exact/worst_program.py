@@ -43,7 +43,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.search.clock import Clock

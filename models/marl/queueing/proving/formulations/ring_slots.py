@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import formulation
