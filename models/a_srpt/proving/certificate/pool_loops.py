@@ -49,7 +49,8 @@ def cheapest_of_each(rows: Ints, table: Ints) -> int:
             place = (place + 1) % len(table)
         if table[place] < 0:
             table[place] = count
-            rows[count] = rows[k]
+            for c in range(rows.shape[1]):  # whole rows would compile a sentence of an error, too
+                rows[count, c] = rows[k, c]
             count += 1
     return count
 
