@@ -312,6 +312,20 @@ def test_help_starts_no_solver_and_little_else(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("asked", [["list"], ["list", "knapsack"]])
+def test_a_plain_list_loads_no_parser_of_options(asked, cli):
+    code = (
+        "import sys, gadgetopt.cli.main as m\n"
+        f"try: m.main({asked!r})\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'typer', 'pydantic', 'rich', 'numpy', 'pyomo'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *listed, loaded = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert listed == cli(*asked, "-v")[1].splitlines()
+
+
 def test_ctrl_c_during_compare_keeps_and_prints_what_is_finished(tiny, tmp_path):
     store = tmp_path / "runs.sqlite"
     hard = tmp_path / "hard.json"
