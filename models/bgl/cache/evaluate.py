@@ -12,7 +12,8 @@ loading (FIFO), of the last use (LRU), or the uses since loading and then the la
 static cache keeps what was preloaded and takes nothing in.
 
 Of several GPUs each cache is judged by itself, with what the order asks of it (`gpus`), and what
-batches need from other GPUs is added.
+batches need from other GPUs is added. Shared caches, and steps whose slowest GPU counts, are
+replayed step by step.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Iterable, Iterator
 
 from gadgetopt.system.result import Evaluation, Violation
 
-from .gpus import cache_of_each, cost_of_peers
+from .gpus import asked, cache_of_each, cost_of_peers, peers_of_each, steps_of
 from .instance import CacheInstance, CacheSolution, PolicyName
 
 
@@ -40,7 +41,8 @@ def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
     if wrong:
         return Evaluation(None, wrong)
     if instance.gpus is not None:
-        return _of_all_gpus(instance, solution)
+        shared = instance.gpus.caches == "shared"
+        return (_of_shared if shared else _of_all_gpus)(instance, solution)
     device, host = set(solution.preloaded), set()  # type: set[int], set[int]
     preload_cost = sum(instance.miss_cost(v) for v in solution.preloaded if v in instance.frequency)
     violations = [
@@ -113,7 +115,104 @@ def _of_all_gpus(instance: CacheInstance, solution: CacheSolution) -> Evaluation
         cost = None if cost is None or worth is None else cost + int(worth)
     if cost is None:
         return Evaluation(None, tuple(violations))
-    return Evaluation(cost, tuple(violations), {**components, "cost_of_peers": peers})
+    parts = {**components, "cost_of_peers": peers}
+    if instance.gpus is not None and instance.gpus.objective == "synchronous":
+        slowest = _slowest(instance, solution)
+        return Evaluation(slowest, tuple(violations), {**parts, "total": cost})
+    return Evaluation(cost, tuple(violations), parts)
+
+
+def _slowest(instance: CacheInstance, solution: CacheSolution) -> int:
+    """Return what is loaded first and what the slowest GPU pays in each step, unless shared."""
+    held = [set(plan.preloaded) for plan in solution.gpus]
+    paid = _cost_of_preloads(instance, held)
+    leaving = [iter(plan.evicted) for plan in solution.gpus]
+    for step in steps_of(instance, solution.order):
+        costs = peers_of_each(instance, step)
+        for d, nodes in enumerate(asked(instance, step)):
+            costs[d] += sum(instance.miss_cost(v) for v in nodes if v not in held[d])
+            if nodes:
+                held[d] |= set(nodes)
+                held[d] -= set(next(leaving[d], ()))
+        paid += max(costs)
+    return paid
+
+
+def _of_shared(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
+    """Replay caches of which each node lies in one at most between two steps."""
+    assert instance.gpus is not None, "there are several GPUs"
+    steps = steps_of(instance, solution.order)
+    wrong = [
+        Violation("number_of_lists", f"gpus[{d}].{name}", abs(len(lists) - wanted))
+        for d, plan in enumerate(solution.gpus)
+        for name, lists, wanted in (
+            ("held", plan.held, len(steps) - 1),
+            ("evicted", plan.evicted, 0),
+        )
+        if len(lists) != wanted
+    ]
+    if wrong:
+        return Evaluation(None, tuple(wrong))
+    violations = [
+        Violation("unknown_preload", f"gpus[{d}] preloaded node {v}", 1)
+        for d, plan in enumerate(solution.gpus)
+        for v in plan.preloaded
+        if v not in instance.frequency
+    ]
+    held = [set(plan.preloaded) for plan in solution.gpus]
+    violations += _held_by_all(instance, held, "preloaded")
+    total = slowest = _cost_of_preloads(instance, held)
+    peers = misses = requested = 0
+    for p, step in enumerate(steps):
+        needs = [set(nodes) for nodes in asked(instance, step)]
+        there, costs = set().union(*held), [0] * instance.gpus.count
+        for d, nodes in enumerate(needs):
+            requested += len(nodes)
+            for v in nodes - held[d]:
+                if v in there:
+                    costs[d] += instance.gpus.peer_cost * instance.weight(v)
+                    peers += instance.gpus.peer_cost * instance.weight(v)
+                else:
+                    costs[d] += instance.miss_cost(v)
+                    misses += 1
+            there |= nodes
+        kept = [set(plan.held[p]) if p < len(steps) - 1 else set() for plan in solution.gpus]
+        for d, nodes in enumerate(kept):
+            for v in nodes - held[d] - needs[d]:
+                if v not in there:
+                    where = f"gpus[{d}].held[{p}] node {v}"
+                    violations.append(Violation("held_is_not_there", where, 1))
+                    continue
+                costs[d] += instance.gpus.peer_cost * instance.weight(v)
+                peers += instance.gpus.peer_cost * instance.weight(v)
+        violations += _held_by_all(instance, kept, f"after step {p}")
+        held = kept
+        total += sum(costs)
+        slowest += max(costs)
+    components = {
+        "requested": requested,
+        "misses": misses,
+        "preloads": sum(len(plan.preloaded) for plan in solution.gpus),
+        "cost_of_peers": peers,
+    }
+    if instance.gpus.objective == "synchronous":
+        return Evaluation(slowest, tuple(violations), {**components, "total": total})
+    return Evaluation(total, tuple(violations), components)
+
+
+def _cost_of_preloads(instance: CacheInstance, held: list[set[int]]) -> int:
+    """Return what all GPUs pay before the first step."""
+    return sum(instance.miss_cost(v) for nodes in held for v in nodes if v in instance.frequency)
+
+
+def _held_by_all(instance: CacheInstance, held: list[set[int]], where: str) -> Iterator[Violation]:
+    """Yield which GPU holds too much, and what two of them hold."""
+    seen: set[int] = set()
+    for d, nodes in enumerate(held):
+        yield from _overfull(instance, nodes, instance.capacity, f"gpus[{d}] {where}", "device")
+        if nodes & seen:
+            yield Violation("held_twice", f"gpus[{d}] {where}", len(nodes & seen))
+        seen |= nodes
 
 
 def _departures(
@@ -230,6 +329,6 @@ def _retain(
 def _overfull(
     instance: CacheInstance, nodes: Iterable[int], capacity: int, where: str, cache: str
 ) -> Iterator[Violation]:
-    held = sum(instance.size(v) for v in nodes)
+    held = sum(instance.size(v) for v in nodes if v in instance.frequency)
     if held > capacity:
         yield Violation(f"{cache}_capacity", where, held - capacity)

@@ -107,16 +107,30 @@ class Gpus(Data):
     ----------
     count : int
         D.
-    caches : "private" or "partitioned"
-        Whether each GPU caches for itself, or node v is cached by GPU v mod D for all.
+    caches : "private", "partitioned" or "shared"
+        Whether each GPU caches for itself, or node v is cached by GPU v mod D for all, or by any
+        one GPU for all.
     peer_cost : int
         Cost of a feature of weight 1 that a GPU gets from another one's cache; 0 where these are
-        private.
+        private, at most `remote_cost` where they are shared.
+    objective : "total" or "synchronous"
+        What all GPUs pay, or in each step what the GPU pays that pays most.
     """
 
     count: Annotated[int, Field(ge=2, le=64)]
-    caches: Literal["private", "partitioned"]
+    caches: Literal["private", "partitioned", "shared"]
     peer_cost: NonNegativeInt = 0
+    objective: Literal["total", "synchronous"] = "total"
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the total not as an objective, as files from before there was another."""
+        return without(write(self), self, "objective")
+
+    @property
+    def apart(self) -> bool:
+        """True if in a given order each cache is a problem of its own."""
+        return self.caches != "shared" and self.objective == "total"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -214,6 +228,19 @@ class CacheInstance(Instance):
             raise ValueError(
                 "gpus: expected none where batches are of several requests or there is a host"
             )
+        if self.gpus is not None and self.policy_cost is not None and not self.gpus.apart:
+            raise ValueError(
+                "policy_cost: expected none where caches are shared or the objective is synchronous"
+            )
+        if (
+            self.gpus is not None
+            and self.gpus.caches == "shared"
+            and self.gpus.peer_cost > self.remote_cost
+        ):
+            raise ValueError(
+                f"gpus.peer_cost: {self.gpus.peer_cost}, expected at most remote_cost, "
+                f"{self.remote_cost}, where caches are shared"
+            )
         return self
 
     @property
@@ -270,13 +297,22 @@ class GpuPlan(Data):
     Attributes
     ----------
     evicted : tuple of tuple of int
-        Nodes that leave after each time but the last that something is asked of the cache.
+        Nodes that leave after each time but the last that something is asked of the cache; empty
+        where caches are shared.
     preloaded : tuple of int
         Nodes that are loaded before the first batch.
+    held : tuple of tuple of int
+        Nodes that it holds after each step but the last, where caches are shared.
     """
 
     evicted: tuple[Nodes, ...] = ()
     preloaded: Nodes = ()
+    held: tuple[Nodes, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write what is held only where caches are shared."""
+        return without(write(self), self, "held")
 
 
 class CacheSolution(Solution):

@@ -20,7 +20,12 @@ between p and p + 1; :math:`h_{vgp}`, it is asked for v in step p and holds it.
     & a, \kappa \in \{0, 1\}, \quad n, h \in [0, 1]                                     \tag{G8}
 
 The second sum of (G1) is for partitioned caches only. Where the order is given, a is fixed. (G7) is
-implied and makes the relaxation stronger.
+implied and makes the relaxation stronger. Where steps wait for the slowest GPU, the objective is
+the sum of what it pays in each, with g's part of (G1) in step p on the right:
+
+.. math::
+    \min \sum_p \theta_p, \qquad \theta_p \ge \sum_v c\, w_v (n_{vgp} - h_{vgp})
+            + c_p \sum_t a_{t,pD+g} \sum_{v \in t:\ v \bmod D \ne g} w_v \ \forall g, p   \tag{G9}
 """
 
 from __future__ import annotations
@@ -32,23 +37,26 @@ import pyomo.core as pyo
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.declaring import formulation
 
-from ..gpus import asked, cache_of_each, solution_of_each, steps_of
+from ..gpus import steps_of
 from ..instance import CacheInstance, CacheSolution
-from ..subproblems.intervals import solution_of_contents
+from ..subproblems.gpu_plans import solution_of_held
 from .retention import check_size
 
 
-@formulation(model_class="MILP", equations="(G1)-(G8)")
+@formulation(model_class="MILP", equations="(G1)-(G9)")
 def build(instance: CacheInstance) -> pyo.ConcreteModel:
     """A binary variable for every request and position, and for what each cache holds.
 
     Raises
     ------
     ModelRefused
-        If there is one GPU, or policies have a cost, or the model would be too large.
+        If there is one GPU, or caches are shared, or policies have a cost, or the model would be
+        too large.
     """
     if instance.gpus is None:
         raise ModelRefused("gpus: none, this model is of several; take joint")
+    if instance.gpus.caches == "shared":
+        raise ModelRefused("gpus.caches: shared; take joint_shared")
     if instance.policy_cost is not None:
         raise ModelRefused("policy_cost: what leaves is decided freely here, not by a policy")
     D, count, c = instance.gpus.count, len(instance.requests), instance.remote_cost
@@ -123,32 +131,39 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
         for t in m.T:
             for k in m.K:
                 m.a[t, k].fix(int(t == k))
-    peers = 0
-    if instance.gpus.peer_cost:
-        for t in m.T:
-            for d in range(D):
-                sent = sum(instance.weight(v) for v in instance.requests[t] if v % D != d)
-                here = sum(m.a[t, k] for k in range(d, count, D))
-                peers += instance.gpus.peer_cost * sent * here
-    cost = sum(c * instance.weight(v) * loads[v, g] for v, g in homes)
-    m.objective = pyo.Objective(expr=cost + peers, doc="(G1): the cost of loading")
+    peer_cost = instance.gpus.peer_cost
+
+    def fetched(t: int, d: int) -> int:
+        return peer_cost * sum(instance.weight(v) for v in instance.requests[t] if v % D != d)
+
+    if instance.gpus.objective == "total":
+        cost = sum(c * instance.weight(v) * loads[v, g] for v, g in homes)
+        peers = sum(fetched(t, k % D) * m.a[t, k] for t in m.T for k in m.K) if peer_cost else 0
+        m.objective = pyo.Objective(expr=cost + peers, doc="(G1): the cost of loading")
+        return m
+    m.theta = pyo.Var(m.P, domain=pyo.NonNegativeReals, doc="(G9): what the slowest GPU pays")
+
+    @m.Constraint(m.G, m.P, doc="(G9): every GPU of a step is waited for")
+    def slowest(m: Any, g: int, p: int) -> Any:
+        paid = sum(
+            c * instance.weight(v) * (m.n[v, g, p] - (m.h[v, g, p - 1] if p else 0))
+            for v, home in homes
+            if home == g
+        )
+        k = p * D + g
+        if peer_cost and k < count:
+            paid += sum(fetched(t, g) * m.a[t, k] for t in m.T)
+        return m.theta[p] >= paid
+
+    m.objective = pyo.Objective(expr=sum(m.theta[p] for p in m.P), doc="(G9): the slowest GPUs")
     return m
 
 
 def decode(m: pyo.ConcreteModel, instance: CacheInstance) -> CacheSolution:
     """Return the order, and what each cache holds whenever something is asked of it again."""
     order = [t for k in m.K for t in m.T if pyo.value(m.a[t, k]) > 0.5]
-    found: list[CacheSolution | None] = []
-    for g, cache in enumerate(cache_of_each(instance, order)):
-        if cache is None:
-            found.append(None)
-            continue
-        of_g = [v for v, home in m.VG if home == g]
-        steps = [p for p, step in enumerate(steps_of(instance, order)) if asked(instance, step)[g]]
-        # What a cache holds until it is asked again is what it holds just before.
-        contents = [
-            ({v for v in of_g if pyo.value(m.kappa[v, g, p - 1]) > 0.5}, set[int]())
-            for p in steps[1:]
-        ]
-        found.append(solution_of_contents(cache, range(len(cache.requests)), contents))
-    return solution_of_each(order, found, None)
+    held = [
+        [{v for v, home in m.VG if home == g and pyo.value(m.kappa[v, g, p]) > 0.5} for g in m.G]
+        for p in m.inner
+    ]
+    return solution_of_held(instance, order, held)

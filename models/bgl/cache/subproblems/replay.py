@@ -2,7 +2,8 @@
 
 The hits of a batch are determined first, and touched in ascending order of the nodes. Then the
 other nodes are loaded in ascending order, and what does not fit leaves. With a host cache, what
-leaves the device goes there, by the same rule. Several GPUs run the same policy, each by itself.
+leaves the device goes there, by the same rule. Several GPUs run the same policy, each by itself;
+shared caches as partitioned ones.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
-from ..gpus import cache_of_each, solution_of_each
+from ..gpus import cache_of_each, partitioned, shared_as_partitioned, solution_of_each
 from ..instance import CacheInstance, CacheSolution
 
 Policy = Literal["fifo", "lru", "lfu"]
@@ -160,6 +161,8 @@ class Cache:
 def replay(instance: CacheInstance, order: Sequence[int], policy: Policy) -> CacheSolution:
     """Return what a policy does on an order of the requests. Time O(1) for each requested node."""
     if instance.gpus is not None:
+        if instance.gpus.caches == "shared":
+            return shared_as_partitioned(instance, replay(partitioned(instance), order, policy))
         alone = [
             None if cache is None else replay(cache, range(len(cache.requests)), policy)
             for cache in cache_of_each(instance, order)
@@ -205,6 +208,8 @@ def static(instance: CacheInstance, order: Sequence[int], ranked: Iterable[int])
     """
     if instance.gpus is not None:
         first = list(ranked)
+        if instance.gpus.caches == "shared":
+            return shared_as_partitioned(instance, static(partitioned(instance), order, first))
         alone = [
             None
             if cache is None

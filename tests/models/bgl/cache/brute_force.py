@@ -29,7 +29,7 @@ def asked_of_gpus(
     instance: CacheInstance, order: tuple[int, ...]
 ) -> tuple[list[tuple[tuple[int, ...], ...]], int]:
     """What every GPU's cache is asked for, without empty lists, and what other GPUs' nodes cost."""
-    D, private = instance.gpus.count, instance.gpus.caches == "private"
+    D, private = instance.gpus.count, instance.gpus.caches != "partitioned"
     asked = [[] for _ in range(D)]
     peers = 0
     for start in range(0, len(order), D):
@@ -47,8 +47,73 @@ def asked_of_gpus(
 
 
 def _of_gpus(instance: CacheInstance, order: tuple[int, ...]) -> int:
+    if instance.gpus.caches == "shared" or instance.gpus.objective == "synchronous":
+        return _step_by_step(instance, order)
     asked, peers = asked_of_gpus(instance, order)
     return peers + sum(_retention(instance, lists) for lists in asked if lists)
+
+
+def _step_by_step(instance: CacheInstance, order: tuple[int, ...]) -> int:
+    """Try all that GPUs may hold after every step, of nodes that are needed again."""
+    D, caches = instance.gpus.count, instance.gpus.caches
+    peer_cost, remote_cost = instance.gpus.peer_cost, instance.remote_cost
+    steps = [order[k : k + D] for k in range(0, len(order), D)]
+    all_pay = sum if instance.gpus.objective == "total" else max
+
+    def weight(v):
+        return 1 if instance.weights is None else instance.weights[v]
+
+    @cache
+    def cost(p: int, held: tuple[frozenset[int], ...]) -> int:
+        if p == len(steps):
+            return 0
+        needs = [set(instance.requests[t]) for t in steps[p]]
+        needs += [set()] * (D - len(needs))
+        paid, has = [0] * D, [set(nodes) for nodes in held]
+        anywhere = set().union(*held)
+        for v in sorted(set().union(*needs)):
+            users = [g for g in range(D) if v in needs[g]]
+            if caches == "private":
+                for g in users:
+                    paid[g] += remote_cost * weight(v) * (v not in held[g])
+                    has[g].add(v)
+            elif caches == "partitioned":
+                home = v % D
+                paid[home] += remote_cost * weight(v) * (v not in held[home])
+                has[home].add(v)
+                for g in users:
+                    paid[g] += peer_cost * weight(v) * (g != home)
+            else:
+                getting = [g for g in users if v not in held[g]]
+                if v not in anywhere:
+                    paid[getting.pop(0)] += remote_cost * weight(v)
+                for g in getting:
+                    paid[g] += peer_cost * weight(v)
+                for g in users:
+                    has[g].add(v)
+        later = {v for step in steps[p + 1 :] for t in step for v in instance.requests[t]}
+        if caches != "shared":
+            ways = itertools.product(
+                *(
+                    _subsets(sorted(nodes & later), instance.size, instance.capacity)
+                    for nodes in has
+                )
+            )
+            return all_pay(paid) + min(cost(p + 1, tuple(way)) for way in ways)
+        best = None
+        there = sorted(set().union(*has) & later)
+        for places in itertools.product(range(-1, D), repeat=len(there)):
+            kept = [{v for v, g in zip(there, places, strict=True) if g == d} for d in range(D)]
+            if any(sum(map(instance.size, nodes)) > instance.capacity for nodes in kept):
+                continue
+            total = [
+                paid[d] + sum(peer_cost * weight(v) for v in kept[d] - has[d]) for d in range(D)
+            ]
+            found = all_pay(total) + cost(p + 1, tuple(map(frozenset, kept)))
+            best = found if best is None else min(best, found)
+        return best
+
+    return cost(0, (frozenset(),) * D)
 
 
 def _subsets(nodes, size_of, capacity):
@@ -88,7 +153,10 @@ def _retention(instance: CacheInstance, batches: tuple[tuple[int, ...], ...]) ->
 
 
 def small_instance(rng: np.random.Generator, kind: str = "any") -> CacheInstance:
-    """A few batches of a few nodes; kinds: given, free, weights, sizes, host, grouped, gpus."""
+    """A few batches of a few nodes; kinds: given, free, weights, sizes, host, grouped, gpus.
+
+    The kind `gpus` has caches apart and the total; `any_gpus` also shared ones and slowest GPUs.
+    """
     if kind == "any":
         kind = str(rng.choice(["given", "free", "weights", "sizes", "host", "grouped"]))
     nodes = int(rng.integers(2, 6 if kind == "host" else 7))
@@ -107,13 +175,17 @@ def small_instance(rng: np.random.Generator, kind: str = "any") -> CacheInstance
         data["weights"] = tuple(rng.integers(1, 9, size=nodes).tolist())
     if kind == "sizes":
         data["sizes"] = tuple(rng.integers(1, 4, size=nodes).tolist())
-    if kind == "gpus":
+    if kind in ("gpus", "any_gpus"):
         private, cost = bool(rng.random() < 0.5), int(rng.integers(1, 9))
         peers = 0 if private else int(rng.integers(0, 6))
         caches = "private" if private else "partitioned"
         gpus = {"count": int(rng.integers(2, 4)), "caches": caches, "peer_cost": peers}
         data |= {"order": str(rng.choice(["given", "free"])), "remote_cost": cost, "gpus": gpus}
         data |= {"capacity": int(rng.integers(0, 3))}
+        if kind == "any_gpus":
+            gpus["objective"] = str(rng.choice(["total", "synchronous"]))
+            if private and rng.random() < 0.7:
+                gpus |= {"caches": "shared", "peer_cost": int(rng.integers(0, cost + 1))}
         if rng.random() < 0.3:
             data["weights"] = tuple(rng.integers(1, 9, size=nodes).tolist())
     if kind == "host":

@@ -26,6 +26,7 @@ EXACT = (
     "cp_joint",
     "gpu_orders",
     "joint_gpus@highs",
+    "joint_shared@highs",
 )
 OTHERS = (
     "fifo",
@@ -54,6 +55,9 @@ TINY = {
     "h2_gpus_given": 88,
     "h2_gpus_partitioned": 78,
     "h2_gpus_private": 80,
+    "h2_gpus_shared": 76,
+    "h2_gpus_shared_synchronous": 30,
+    "h2_gpus_synchronous": 46,
     "h2_host_0_2": 71,
     "h2_host_1_1": 56,
     "no_cache": 6,

@@ -65,14 +65,15 @@ def gpus(
     batch_nodes: int = 3,
     capacity: int = 2,
     count: int = 2,
-    caches: Literal["private", "partitioned"] = "partitioned",
+    caches: Literal["private", "partitioned", "shared"] = "partitioned",
     peer_cost: int = 3,
     remote_cost: int = 10,
     policies: bool = False,
+    objective: Literal["total", "synchronous"] = "total",
 ) -> CacheInstance:
-    """Batches that overlap by chance, over several GPUs with private or partitioned caches.
+    """Batches that overlap by chance, over several GPUs with caches for each or for all.
 
-    Return batches with the costs of peers where caches are partitioned, and with the running costs
+    Return batches with the costs of peers where caches are not private, and with the running costs
     of `PolicyCosts` where policies are decided (reconstructed).
     """
     from ...instance import CacheInstance, Gpus, PolicyCosts
@@ -85,7 +86,10 @@ def gpus(
         remote_cost=remote_cost,
         policy_cost=PolicyCosts() if policies else None,
         gpus=Gpus(
-            count=count, caches=caches, peer_cost=peer_cost if caches == "partitioned" else 0
+            count=count,
+            caches=caches,
+            peer_cost=0 if caches == "private" else peer_cost,
+            objective=objective,
         ),
     )
 

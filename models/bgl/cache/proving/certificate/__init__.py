@@ -2,4 +2,5 @@
 
 - `check`: the types of certificates, and `check_bound`.
 - `orders`: that no order of fixed batches has so few reloads; `order_loops`: its compiled loops.
+- `gpu_orders`: that no plan of several GPUs costs less; `shared_caches`: what shared ones may hold.
 """

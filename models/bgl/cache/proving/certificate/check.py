@@ -30,7 +30,9 @@ r"""Certificates of lower bounds on the cost of loading, and their check in exac
   need costs :math:`(c + l) A + \sum_{v \in S} (c + m - (c - h) q_v)` in every order. The bound is
   the least over the four policies.
 * `EachCache`, for several GPUs in a given order: `BoundaryPrices` of every cache that is asked for
-  anything, whose bounds add up with what is fetched from other GPUs.
+  anything, whose bounds add up with what is fetched from other GPUs. Shared caches hold no more
+  than one cache of the room of all, which is priced instead. Where the slowest GPU of each step
+  counts, it pays at least the mean of all GPUs, and over all steps at least what any one pays.
 * `EveryPlan`, for few batches over several GPUs: all of them are gone through (`gpu_orders`).
 """
 
@@ -47,7 +49,7 @@ from gadgetopt.numbers.exact import ceiling, check_prices, common_denominator
 from gadgetopt.search.checked import checked_once
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
-from ...gpus import cache_of_each, cost_of_peers
+from ...gpus import cache_of_each, peers_of_each, pool_of
 from ...instance import CacheInstance, PolicyName
 from .gpu_orders import no_plan_below
 from .orders import no_order_within
@@ -140,7 +142,7 @@ def check_bound(instance: CacheInstance, certificate: CacheCertificate) -> int |
     """
     proof = certificate.proof
     if isinstance(proof, Compulsory):
-        return instance.compulsory_cost
+        return _over_steps(instance, instance.compulsory_cost)
     if isinstance(proof, BoundaryPrices):
         return ceiling(_priced_bound(instance, proof))
     if isinstance(proof, RunningPolicies):
@@ -254,11 +256,33 @@ def _bound_of_each(instance: CacheInstance, proof: EachCache) -> int:
             "proof.kind: prices of each cache need several GPUs, a given order and no policy_cost"
         )
     order = range(len(instance.requests))
-    caches = [cache for cache in cache_of_each(instance, order) if cache is not None]
-    if len(proof.caches) != len(caches):
-        raise ValueError(f"proof.caches: {len(proof.caches)} for {len(caches)} caches")
-    bounds = (_priced_bound(*pair) for pair in zip(caches, proof.caches, strict=True))
-    return cost_of_peers(instance, order) + ceiling(sum(bounds, Fraction(0)))
+    caches, peers = cache_of_each(instance, order), peers_of_each(instance, order)
+    shared = instance.gpus.caches == "shared"
+    if shared:
+        pool, again = pool_of(instance, order)
+        caches, peers = [pool], [again]
+    asked = [pair for pair in zip(caches, peers, strict=True) if pair[0] is not None]
+    if len(proof.caches) != len(asked):
+        raise ValueError(f"proof.caches: {len(proof.caches)} for {len(asked)} caches")
+    bounds = [
+        paid + _priced_bound(cache, prices)
+        for (cache, paid), prices in zip(asked, proof.caches, strict=True)
+        if cache is not None
+    ]
+    # A GPU whose cache is asked for nothing may still pay for what its batches need.
+    idle = sum(paid for cache, paid in zip(caches, peers, strict=True) if cache is None)
+    least = _over_steps(instance, idle + sum(bounds, Fraction(0)))
+    if instance.gpus.objective == "total" or shared:
+        return least
+    return max(least, ceiling(max(bounds)))
+
+
+def _over_steps(instance: CacheInstance, total: Fraction | int) -> int:
+    """Return what an order costs at least whose GPUs pay so much in total."""
+    gpus = instance.gpus
+    if gpus is None or gpus.objective == "total":
+        return ceiling(Fraction(total))
+    return ceiling(Fraction(total) / gpus.count)
 
 
 def _bound_of_plans(instance: CacheInstance, cost: int) -> int | None:

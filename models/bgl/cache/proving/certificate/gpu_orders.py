@@ -6,10 +6,12 @@ r"""That no order of a few batches over several GPUs costs less, by going throug
    to come needs: holding more is never worse. Under a policy it keeps what the policy does, with
    the time of loading or of the last use of each node, for LFU the number of its uses, too.
 3. A state whose cost, and one load of every node that is still needed and held nowhere, reach what
-   is claimed is left out. The claim holds if none is left at the end.
+   is claimed is left out. The claim holds if none is left at the end. Where the slowest GPU of each
+   step counts, it pays at least the mean of these loads.
 4. A static cache keeps what it loaded first. Its cost is a sum over its nodes: the best are those
    that save the most, so that all orders are listed, of those that differ in the order of their
    steps only one.
+5. Shared caches hold every node at most once (`shared_caches`).
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations, permutations, product
 
-from ...gpus import asked, cost_of_peers, steps_of
+from ...gpus import asked, cost_of_peers, peers_of_each, steps_of
 from ...instance import CacheInstance, PolicyName
+from .shared_caches import served_by_all
 
 #: Batches, and states in all, that a check goes through. By definition.
 MOST_BATCHES, MOST_STATES = 8, 300_000
@@ -36,7 +39,7 @@ def no_plan_below(instance: CacheInstance, cost: int) -> bool:
     ValueError
         If there are too many batches or states, or nodes differ in size.
     """
-    if len(instance.requests) > MOST_BATCHES:
+    if instance.order == "free" and len(instance.requests) > MOST_BATCHES:
         raise ValueError(
             f"{len(instance.requests)} batches, expected at most {MOST_BATCHES} to list all orders"
         )
@@ -54,9 +57,10 @@ def _none_below(instance: CacheInstance, policy: PolicyName | None, cost: int) -
     """Return True if no state is left at the end (steps 1 to 3)."""
     assert instance.gpus is not None, "the instance was checked"
     count, D = len(instance.requests), instance.gpus.count
+    shared, total = instance.gpus.caches == "shared", instance.gpus.objective == "total"
     reached: dict[tuple[int, tuple[Held, ...]], int] = {(0, ((),) * D): 0}
     states = 0
-    for first in range(0, count, D):
+    for _ in range(0, count, D):
         after: dict[tuple[int, tuple[Held, ...]], int] = {}
         for (done, caches), paid in reached.items():
             open_ = [t for t in range(count) if not done >> t & 1]
@@ -66,25 +70,40 @@ def _none_below(instance: CacheInstance, policy: PolicyName | None, cost: int) -
             for step in chosen:
                 now = done | sum(1 << t for t in step)
                 later = {v for t in open_ if t not in step for v in instance.requests[t]}
-                peers = cost_of_peers(instance, step)
-                needs = asked(instance, step)
-                ways = [
-                    list(_served(instance, policy, held, nodes, later, first))
-                    for held, nodes in zip(caches, needs, strict=True)
-                ]
-                for way in product(*ways):
-                    total = paid + peers + sum(more for _, more in way)
-                    held_now = tuple(held for held, _ in way)
+                if shared:
+                    ways = served_by_all(instance, caches, step, later)
+                else:
+                    ways = _served_apart(instance, policy, caches, step, later)
+                for held_now, costs in ways:
+                    so_far = paid + (sum(costs) if total else max(costs))
                     there = {v for held in held_now for v, _, _ in held}
                     to_come = sum(instance.miss_cost(v) for v in later - there)
-                    if total + to_come < cost:
+                    if so_far + (to_come if total else -(-to_come // D)) < cost:
                         state = now, held_now
-                        after[state] = min(total, after.get(state, total))
+                        after[state] = min(so_far, after.get(state, so_far))
         states += len(after)
         if states > MOST_STATES:
             raise ValueError(f"more than {MOST_STATES} states, expected fewer")
         reached = after
     return not reached
+
+
+def _served_apart(
+    instance: CacheInstance,
+    policy: PolicyName | None,
+    caches: tuple[Held, ...],
+    step: tuple[int, ...],
+    later: set[int],
+) -> Iterator[tuple[tuple[Held, ...], list[int]]]:
+    """Yield what caches may hold after a step, and what each GPU pays."""
+    ways = [
+        list(_served(instance, policy, held, nodes, later))
+        for held, nodes in zip(caches, asked(instance, step), strict=True)
+    ]
+    peers = peers_of_each(instance, step)
+    for way in product(*ways):
+        costs = [paid + more for paid, (_, more) in zip(peers, way, strict=True)]
+        yield tuple(held for held, _ in way), costs
 
 
 def _served(
@@ -93,7 +112,6 @@ def _served(
     held: Held,
     nodes: tuple[int, ...],
     later: set[int],
-    time: int,
 ) -> Iterator[tuple[Held, int]]:
     """Yield what a cache may hold after it was asked for nodes, and what that costs (step 2)."""
     there = {v for v, _, _ in held}

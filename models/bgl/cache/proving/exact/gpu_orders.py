@@ -9,8 +9,13 @@ add up. Else, for few batches:
    with it the step that led there.
 3. With private caches GPUs are alike, so that the first step is ascending if all steps are full.
 4. A static cache does not see the order of steps; all ways to fill the steps are tried.
+5. Shared caches hold each node once: every way to hold what any GPU had in the step, but for nodes
+   that a GPU drops in spite of room, or that go elsewhere in spite of it (`shared_steps`).
+6. Where what leaves is free, a state whose cost, and one load of every node that is still needed
+   and held nowhere, reach a limit is left out. The limit grows in quarters from a bound to what the
+   given order costs, until a plan is below it.
 
-The states give an order; what is kept on it is what each cache keeps best alone.
+The states give an order; where caches are apart, what is kept on it is what each keeps best alone.
 """
 
 from __future__ import annotations
@@ -24,9 +29,18 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome
 
 from ...evaluate import evaluate
-from ...gpus import asked, cache_of_each, cost_of_peers, solution_of_each
+from ...gpus import (
+    asked,
+    cache_of_each,
+    partitioned,
+    peers_of_each,
+    pool_of,
+    shared_as_partitioned,
+    solution_of_each,
+)
 from ...heuristics.orders import retained
 from ...instance import CacheInstance, CacheSolution, PolicyName
+from ...subproblems.gpu_plans import solution_of_held
 from ...subproblems.intervals import intervals_of
 from ...subproblems.replay import Policy, replay, static
 from ..bounds.boundary_prices import kept_and_priced
@@ -34,13 +48,16 @@ from ..certificate.check import (
     DYNAMIC,
     BoundaryPrices,
     CacheCertificate,
+    Compulsory,
     EachCache,
     EveryPlan,
     best_static,
+    check_bound,
 )
 from ..certificate.gpu_orders import MOST_BATCHES
 from ..reload_tables import OutOfTimeError
 from .policy_orders import DEAD, Held, after_batch
+from .shared_steps import after_step
 
 #: States of a search, some 0.3 GB. By definition.
 _MOST_STATES = 500_000
@@ -54,8 +71,8 @@ Reached = tuple[int, Caches, tuple[int, ...]]
 def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     """All sets of batches with all contents of several GPUs' caches, or each cache of an order.
 
-    Return the optimum: in a given order with prices of every cache, else of at most 8 batches,
-    with the policy where policies have a cost.
+    Return the optimum: in a given order with prices of every cache where these are apart, of a free
+    order for at most 8 batches, with the policy where policies have a cost.
 
     Raises
     ------
@@ -67,9 +84,10 @@ def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     clock = Clock(limits)
     certificate: CacheCertificate | None = None
     given = instance.order == "given" and instance.policy_cost is None
-    if given:
+    priced = given and instance.gpus.apart
+    if priced:
         solution, certificate = best_of_order(instance)
-    elif len(instance.requests) > MOST_BATCHES:
+    elif instance.order == "free" and len(instance.requests) > MOST_BATCHES:
         raise ModelRefused(
             f"requests: {len(instance.requests)} batches, sets of at most {MOST_BATCHES} are listed"
         )
@@ -79,7 +97,7 @@ def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
         except OutOfTimeError:
             return MethodOutcome(limit_hit="time_s" if clock.expired else OWN_LIMIT)
     cost = int(evaluate(instance, solution).objective or 0)
-    if not given:
+    if not priced:
         certificate = CacheCertificate(proof=EveryPlan(cost=cost))
     return MethodOutcome(
         solution=solution, claimed_objective=cost, dual_bound=cost, certificate=certificate
@@ -87,33 +105,33 @@ def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
 
 
 def best_of_order(instance: CacheInstance) -> tuple[CacheSolution, CacheCertificate | None]:
-    """Return the best retention of every cache in the given order, and prices that prove it.
+    """Return the best retention of every cache in the given order, and prices of each.
 
-    The certificate is None where a cache is asked too often for prices.
+    They prove that it is the best where caches are apart; shared ones are priced as one. The
+    certificate is None where a cache is asked too often for prices.
     """
+    assert instance.gpus is not None, "there are several GPUs"
     order = range(len(instance.requests))
-    found: list[CacheSolution | None] = []
-    proofs: list[BoundaryPrices] | None = []
-    for cache in cache_of_each(instance, order):
-        if cache is None:
-            found.append(None)
-            continue
-        found.append(retained(cache, list(range(len(cache.requests)))))
+    solution = on_order(instance, order, None)
+    caches = cache_of_each(instance, order)
+    if instance.gpus.caches == "shared":
+        caches = [pool_of(instance, order)[0]]
+    proofs: list[BoundaryPrices] = []
+    for cache in filter(None, caches):
         _, priced = kept_and_priced(cache, intervals_of(cache.requests))
-        if proofs is None or priced is None or not isinstance(priced.proof, BoundaryPrices):
-            proofs = None
-        else:
-            proofs.append(priced.proof)
-    certificate = None
-    if proofs is not None:
-        certificate = CacheCertificate(proof=EachCache(caches=tuple(proofs)))
-    return solution_of_each(order, found, None), certificate
+        if priced is None or not isinstance(priced.proof, BoundaryPrices):
+            return solution, None
+        proofs.append(priced.proof)
+    return solution, CacheCertificate(proof=EachCache(caches=tuple(proofs)))
 
 
 def on_order(instance: CacheInstance, order: Sequence[int], policy: Policy | None) -> CacheSolution:
     """Return what a policy does on an order, or with None the best retention of every cache."""
+    assert instance.gpus is not None, "there are several GPUs"
     if policy is not None:
         return replay(instance, order, policy)
+    if instance.gpus.caches == "shared":
+        return shared_as_partitioned(instance, on_order(partitioned(instance), order, None))
     alone = [
         None if cache is None else retained(cache, list(range(len(cache.requests))))
         for cache in cache_of_each(instance, order)
@@ -138,10 +156,23 @@ def cheapest_plan(instance: CacheInstance, clock: Clock) -> CacheSolution:
     OutOfTimeError
         If the time is up, or there are too many states.
     """
-    if instance.policy_cost is None:
-        return on_order(instance, _best_order(instance, None, clock), None)
-    found = best_of_each_policy(instance, clock).values()
-    return min(found, key=lambda solution: evaluate(instance, solution).objective or 0)
+    assert instance.gpus is not None, "there are several GPUs"
+    if instance.policy_cost is not None:
+        found = best_of_each_policy(instance, clock).values()
+        return min(found, key=lambda solution: evaluate(instance, solution).objective or 0)
+    best = on_order(instance, range(len(instance.requests)), None)
+    cost = int(evaluate(instance, best).objective or 0)
+    below = check_bound(instance, CacheCertificate(proof=Compulsory())) or 0
+    quarter = max(1, (cost - below + 3) // 4)
+    while below < cost:
+        below = min(cost, below + quarter)
+        plan = _best_plan(instance, None, clock, below)
+        if plan is not None:
+            order, held = plan
+            if instance.gpus.apart:
+                return on_order(instance, order, None)
+            return solution_of_held(instance, order, held)
+    return best
 
 
 def best_of_each_policy(instance: CacheInstance, clock: Clock) -> dict[PolicyName, CacheSolution]:
@@ -154,7 +185,9 @@ def best_of_each_policy(instance: CacheInstance, clock: Clock) -> dict[PolicyNam
     """
     found: dict[PolicyName, CacheSolution] = {}
     for policy in DYNAMIC:
-        found[policy] = on_order(instance, _best_order(instance, policy, clock), policy)
+        plan = _best_plan(instance, policy, clock, None)
+        assert plan is not None, "nothing is left out"
+        found[policy] = on_order(instance, plan[0], policy)
     least: float | None = None
     for order in _fillings(instance):
         if clock.expired:
@@ -166,11 +199,18 @@ def best_of_each_policy(instance: CacheInstance, clock: Clock) -> dict[PolicyNam
     return found
 
 
-def _best_order(instance: CacheInstance, policy: Policy | None, clock: Clock) -> list[int]:
-    """Return an order of the least cost (steps 1 to 3)."""
+def _best_plan(
+    instance: CacheInstance, policy: Policy | None, clock: Clock, below: int | None
+) -> tuple[list[int], list[list[set[int]]]] | None:
+    """Return an order of the least cost, and what GPUs hold after its steps; None if none is below.
+
+    Steps 1 to 3, 5 and 6.
+    """
     assert instance.gpus is not None, "there are several GPUs"
     M, D = len(instance.requests), instance.gpus.count
-    alike = instance.gpus.caches == "private" and M % D == 0
+    # Of shared caches the first GPU that needs a node loads it: alike only in what all pay.
+    private, total = instance.gpus.caches == "private", instance.gpus.objective == "total"
+    alike = M % D == 0 and (private or (total and instance.gpus.caches == "shared"))
     layers: list[dict[int, dict[Caches, Reached]]] = [{0: {((),) * D: (0, (), ())}}]
     left = _MOST_STATES
     while (1 << M) - 1 not in layers[-1]:
@@ -184,17 +224,21 @@ def _best_order(instance: CacheInstance, policy: Policy | None, clock: Clock) ->
                 for caches, (cost, _, _) in states.items():
                     if clock.expired or left < 0:
                         raise OutOfTimeError
-                    _advance(instance, policy, caches, cost, step, rest, found)
+                    _advance(instance, policy, caches, cost, step, rest, found, below)
                 left -= len(found) - before
         layers.append(after)
     done = (1 << M) - 1
+    if not layers[-1][done]:
+        return None
     caches = min(layers[-1][done], key=lambda state: layers[-1][done][state][0])
     order: list[int] = []
+    contents: list[list[set[int]]] = []
     for layer in reversed(layers[1:]):
+        contents = [[{v for v, _ in held} for held in caches], *contents]
         _, caches, step = layer[done][caches]
         order = [*step, *order]
         done &= ~sum(1 << t for t in step)
-    return order
+    return order, contents[:-1]
 
 
 def _steps(
@@ -215,15 +259,35 @@ def _advance(
     step: tuple[int, ...],
     rest: Sequence[int],
     found: dict[Caches, Reached],
+    below: int | None,
 ) -> None:
     """Add the states that a step leads to, where they are new or cheaper (step 2)."""
+    assert instance.gpus is not None, "there are several GPUs"
     later = {v for t in rest if t not in step for v in instance.requests[t]}
-    paid = cost + cost_of_peers(instance, step)
+    total = instance.gpus.objective == "total"
+    all_pay = sum if total else max
+
+    def add(state: Caches, paid: int) -> None:
+        if below is not None:
+            missing = later.difference(*({v for v, _ in held} for held in state))
+            to_come = sum(map(instance.miss_cost, missing))
+            if paid + (to_come if total else -(-to_come // len(caches))) >= below:
+                return
+        if state not in found or paid < found[state][0]:
+            found[state] = paid, caches, step
+
+    if instance.gpus.caches == "shared":
+        before = [{v for v, _ in held} for held in caches]
+        for held_now, costs in after_step(instance, before, step, later):
+            shared = tuple(tuple((v, 0) for v in sorted(nodes)) for nodes in held_now)
+            add(shared, cost + all_pay(costs))
+        return
     ways: list[list[Held]] = []
-    for held, nodes in zip(caches, asked(instance, step), strict=True):
+    costs = peers_of_each(instance, step)
+    for d, (held, nodes) in enumerate(zip(caches, asked(instance, step), strict=True)):
         there = {v for v, _ in held}
         missed = [v for v in nodes if v not in there]
-        paid += sum(instance.miss_cost(v) for v in missed)
+        costs[d] += sum(instance.miss_cost(v) for v in missed)
         if policy is None:
             useful = sorted((there | set(nodes)) & later)
             fit = min(instance.capacity, len(useful))
@@ -232,13 +296,12 @@ def _advance(
         assert instance.policy_cost is not None, "a policy has a cost"
         running = instance.policy_cost.of(policy)
         then, _ = after_batch(policy, held, nodes, instance.capacity)
-        paid += running.lookup * len(nodes) + running.hit * (len(nodes) - len(missed))
+        costs[d] += running.lookup * len(nodes) + running.hit * (len(nodes) - len(missed))
         left = len(held) + len(missed) - len(then)
-        paid += running.admit * len(missed) + running.evict * left
+        costs[d] += running.admit * len(missed) + running.evict * left
         ways.append([tuple((v if v in later else DEAD, n) for v, n in then)])
     for state in product(*ways):
-        if state not in found or paid < found[state][0]:
-            found[state] = paid, caches, step
+        add(state, cost + all_pay(costs))
 
 
 def _fillings(instance: CacheInstance) -> Iterator[list[int]]:

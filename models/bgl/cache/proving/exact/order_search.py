@@ -16,7 +16,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import OWN_LIMIT, Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
-from ...formulations import joint, joint_gpus, retention
+from ...formulations import joint, joint_gpus, joint_shared, retention
 from ...heuristics.network import is_interval_matrix
 from ...heuristics.orders import best_path, moved, retained, suited
 from ...instance import CacheInstance, CacheSolution
@@ -78,7 +78,8 @@ def order_search(
     and branch and bound goes over what orders begin with. Where policies cost something to run, all
     policies on the orders that suit them, then `policy_orders`. Otherwise the joint model in HiGHS.
 
-    Several GPUs: random moves, then `gpu_orders`, and beyond 8 batches the model `joint_gpus`.
+    Several GPUs: random moves, then `gpu_orders`, and beyond 8 batches the model `joint_gpus`, or
+    `joint_shared`.
 
     Parameters
     ----------
@@ -159,22 +160,28 @@ class _Search(Search[CacheSolution]):
     def plan_gpus(self, rounds: int) -> None:
         """Each cache of a given order, or random moves and all plans of a few batches."""
         instance, count = self.instance, len(self.instance.requests)
-        if instance.order == "given" and instance.policy_cost is None and instance.unit_sizes:
+        assert instance.gpus is not None, "there are several GPUs"
+        given = instance.order == "given"
+        if given and instance.policy_cost is None and instance.unit_sizes:
             solution, certificate = best_of_order(instance)
             self.consider(solution)
-            self.prove(self.value, certificate)
-            return
-        few = count <= MOST_PLANNED and instance.unit_sizes
+            if instance.gpus.apart:
+                self.prove(self.value, certificate)
+                return
+            if certificate is not None:
+                self.prove_certified(certificate)
+        few = instance.unit_sizes and (given or count <= MOST_PLANNED)
         for policy in (None,) if instance.policy_cost is None else DYNAMIC:
             order = list(range(count))
             if instance.order == "free":
-                order = self._suited_to_gpus(order, policy, 0 if few else rounds)
+                listed = few and instance.gpus.caches != "shared"
+                order = self._suited_to_gpus(order, policy, 0 if listed else rounds)
             self.consider(on_order(instance, order, policy))
         if instance.policy_cost is not None:
             self.consider(best_static_on(instance, range(count)))
         if few and not self.over:
             self._list_plans()
-        elif not self.over and instance.policy_cost is None:
+        if not self.over and instance.policy_cost is None:
             self.solve_model_of_gpus()
 
     def _suited_to_gpus(self, order: list[int], policy: Policy | None, rounds: int) -> list[int]:
@@ -184,7 +191,7 @@ class _Search(Search[CacheSolution]):
             found = evaluate(self.instance, on_order(self.instance, tried, policy))
             return int(found.objective or 0)
 
-        enough = self.instance.compulsory_cost
+        enough = int(self.bound)
         return improve_order(order, cost, enough, rounds, self.rng, self.clock)[0]
 
     def _list_plans(self) -> None:
@@ -193,7 +200,8 @@ class _Search(Search[CacheSolution]):
             try:
                 self.consider(cheapest_plan(self.instance, self.clock))
             except OutOfTimeError:
-                self.limit_hit = "time_s" if self.clock.expired else OWN_LIMIT
+                if self.clock.expired or self.instance.policy_cost is not None:
+                    self.limit_hit = "time_s" if self.clock.expired else OWN_LIMIT
                 return
         taken_s = self.clock.phases_s["plans"]
         certificate = CacheCertificate(proof=EveryPlan(cost=int(self.value)))
@@ -368,6 +376,8 @@ class _Search(Search[CacheSolution]):
 
     def solve_model_of_gpus(self) -> None:
         """Solve the model of several GPUs in HiGHS; too large, it leaves what is known."""
+        assert self.instance.gpus is not None, "there are several GPUs"
+        model = joint_shared if self.instance.gpus.caches == "shared" else joint_gpus
         nodes = len(self.instance.frequency) * self.instance.num_batches
         build_s = (self.instance.num_batches**2 + 3 * nodes) * _BUILD_S_PER_ENTRY
         if build_s > 0.5 * self.clock.left_s:
@@ -375,7 +385,7 @@ class _Search(Search[CacheSolution]):
             self.limit_hit = "time_s"
             return
         try:
-            self._solve(joint_gpus)
+            self._solve(model)
         except ModelRefused as refusal:
             self.notes["refused"] = str(refusal)
 
