@@ -36,6 +36,7 @@ COLUMNS = (
     "batch_size",
     "user",
     "group",
+    "gpu_share",
     "cpus_per_gpu",
     "memory_gb_per_gpu",
     "ps_number",
@@ -69,9 +70,10 @@ class Trace:
     ----------
     jobs : pandas.DataFrame
         One row a job with the columns `COLUMNS`; `line` is its line in `file`, the header being
-        line 1. `ps_number` counts a job's parameter servers, each of `ps_cpus` and `ps_memory_gb`
-        (GB of 10^9 bytes). `submit_s` counts from 1970-01-01 where the file gives dates (taken as
-        UTC), else from the beginning of the trace.
+        line 1. `gpu_share` is what a job takes of each of its GPUs, missing where the format has
+        whole ones only. `ps_number` counts a job's parameter servers, each of `ps_cpus` and
+        `ps_memory_gb` (GB of 10^9 bytes). `submit_s` counts from 1970-01-01 where the file gives
+        dates (taken as UTC), else from the beginning of the trace.
     rejected : pandas.DataFrame
         The rows that could not be read: `file`, `line`, `reason`, `value`.
     source : tuple of SourceFile

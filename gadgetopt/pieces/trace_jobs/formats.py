@@ -1,9 +1,9 @@
 """Further formats of cluster traces: Alibaba's of 2020 (PAI) and 2023, and SenseTime's Helios.
 
 The tables are described in the repositories that publish them (alibaba/clusterdata,
-S-Lab-System-Group/HeliosData). Jobs that did not end well, have no GPU or share theirs are counted
-as left out. CPUs and memory of a job are divided by its GPUs; where a file does not tell them they
-are missing.
+S-Lab-System-Group/HeliosData). Jobs that did not end well or have no GPU are counted as left out,
+and so are those that share theirs unless they are asked for. CPUs and memory of a job are divided
+by its GPUs; where a file does not tell them they are missing.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ _ALIBABA_2023_CPUS = (
 )
 #: GB of a MiB. By definition.
 _MIB_GB = 2**20 / 1e9
-
-#: The number of GPUs of a job that shares them with others. By definition.
-_SHARE = float("nan")
 
 #: Columns of the tables of Alibaba 2020, which have no header row.
 _PAI_HEADERS = {
@@ -86,11 +83,11 @@ def read_helios(path: Path | str) -> Trace:
     return _ended(table, "COMPLETED")
 
 
-def read_alibaba_2023(path: Path | str) -> Trace:
+def read_alibaba_2023(path: Path | str, *, shares: bool = False) -> Trace:
     """Read an `openb_pod_list_*.csv` of Alibaba 2023; a pod is a job, from its scheduling on.
 
     `gpu_milli` is the share of each of its GPUs in thousandths; a pod of less than whole ones is
-    left out.
+    left out unless `shares` keeps it.
 
     Raises
     ------
@@ -102,16 +99,16 @@ def read_alibaba_2023(path: Path | str) -> Trace:
     table.rows["cpus_per_gpu"] = _per_gpu(table.rows.cpus, stated) / 1000
     table.rows["memory_gb_per_gpu"] = _per_gpu(table.rows.memory, stated) * _MIB_GB
     table.rows["duration_s"] = _numbers(table.rows.end) - _numbers(table.rows.start)
-    gpus = table.rows.gpus_stated
-    table.rows["gpus_stated"] = gpus.where((table.rows.milli == 1000) | (gpus == 0), _SHARE)
-    return _ended(table, "Succeeded")
+    table.rows["gpu_share"] = table.rows.milli / 1000
+    return _ended(table, "Succeeded", shares)
 
 
-def read_alibaba_2020(folder: Path | str) -> Trace:
+def read_alibaba_2020(folder: Path | str, *, shares: bool = False) -> Trace:
     """Read the folder of Alibaba's PAI trace of 2020: its job, task and group tables.
 
     A job has as many GPUs as its tasks have instances, times the whole GPUs of each; `group` is its
-    recurrence key. Jobs whose tasks all share GPUs are left out. A job is submitted at the start
+    recurrence key. Jobs whose tasks all take one share of a GPU are left out unless `shares` keeps
+    them, those whose tasks differ in their shares always. A job is submitted at the start
     that the job table has, and waits until its first task starts: it runs from then to its end.
     Tasks named `ps` are its parameter servers. CPUs (`plan_cpu`, in percent) and memory
     (`plan_mem`, GB) of the others are divided by their GPUs.
@@ -129,13 +126,16 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     groups = _pai_table(folder, "pai_group_tag_table.csv", _PAI_GROUPS).rows
     whole = _numbers(tasks.percent) / 100
     tasks["gpus"] = _numbers(tasks.number) * whole.where(whole >= 1, 1.0).where(whole > 0, 0.0)
-    tasks["shared"] = ~(whole >= 1)
+    tasks["gpu_share"] = whole.clip(upper=1).where(whole > 0)
     tasks["start"] = _numbers(tasks.start)
     of_job = tasks.groupby("job").agg(
-        gpus=("gpus", "sum"), shared=("shared", "all"), start=("start", "min")
+        gpus=("gpus", "sum"),
+        least=("gpu_share", "min"),
+        most=("gpu_share", "max"),
+        start=("start", "min"),
     )
     rows = jobs.rows
-    of_job.loc[of_job.shared & (of_job.gpus > 0), "gpus"] = _SHARE
+    rows["gpu_share"] = rows.job.map(of_job.most.where(of_job.least == of_job.most, 0.0))
     rows["gpus_stated"] = rows.job.map(of_job.gpus).where(rows.job.isin(of_job.index), 0.0)
     rows["duration_s"] = _numbers(rows.end) - rows.job.map(of_job.start)
     for name, of_each in _pai_needs(tasks).items():
@@ -143,7 +143,7 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     rows["group"] = rows.instance.map(
         groups.drop_duplicates("instance").set_index("instance").group
     )
-    return _ended(jobs, "Terminated")
+    return _ended(jobs, "Terminated", shares)
 
 
 def _pai_needs(tasks: pd.DataFrame) -> dict[str, pd.Series[float]]:
@@ -167,8 +167,8 @@ def _pai_table(folder: Path, name: str, columns: tuple[Column, ...]) -> Table:
     return read_table(folder / name, columns, _PAI_HEADERS[name].split())
 
 
-def _ended(table: Table, good_status: str) -> Trace:
-    """Return the jobs of a table that ended well and ran on whole GPUs for some time."""
+def _ended(table: Table, good_status: str, shares: bool = False) -> Trace:
+    """Return the jobs of a table that ended well and ran for some time, on whole GPUs or shares."""
     rows = table.rows
     rows["gpus"] = rows.gpus_stated
     trace = Trace(
@@ -180,6 +180,11 @@ def _ended(table: Table, good_status: str) -> Trace:
     )
     trace = keep(trace, trace.jobs.status == good_status, f"status not {good_status}")
     trace = keep(trace, trace.jobs.gpus != 0, "without a GPU")
+    if "gpu_share" in rows:
+        share = trace.jobs.gpu_share
+        trace = keep(trace, ~(share <= 0) & ~(share > 1), "unclear share of a GPU")
+        if not shares:
+            trace = keep(trace, trace.jobs.gpu_share == 1, "not on whole GPUs")
     gpus = trace.jobs.gpus
     trace = keep(trace, (gpus >= 1) & (gpus % 1 == 0), "not on whole GPUs")
     trace = keep(trace, trace.jobs.duration_s > 0, "no duration")

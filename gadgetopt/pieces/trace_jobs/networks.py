@@ -100,6 +100,8 @@ class TracedJob:
         File and line.
     submit_s, duration_s : float
     gpus : int
+    gpu_share : float
+        What it takes of each of them, 1 or less.
     network : Network
     iterations : int
         Those of the trace, else its duration over the time of an iteration.
@@ -116,6 +118,7 @@ class TracedJob:
     submit_s: float
     duration_s: float
     gpus: int
+    gpu_share: float
     network: Network
     iterations: int
     worker: tuple[float, float, float]
@@ -126,7 +129,7 @@ class TracedJob:
 
 def traced_job(row: Any) -> TracedJob:
     """Return the job of a row of `gadgetopt.pieces.traces.Trace.jobs`."""
-    gpus = int(row.gpus)
+    gpus, share = int(row.gpus), getattr(row, "gpu_share", None)
     place = f"{row.file}:{row.line}"
     known = row.model if isinstance(row.model, str) and row.model in NETWORKS else None
     network = NETWORKS[known or network_of(recurrence(row) or place)]
@@ -158,6 +161,7 @@ def traced_job(row: Any) -> TracedJob:
         submit_s=float(row.submit_s),
         duration_s=float(row.duration_s),
         gpus=gpus,
+        gpu_share=1.0 if pd.isna(share) else round(float(share), 6),
         network=network,
         iterations=max(1, round(counted)),
         worker=(1.0, *worker),

@@ -47,13 +47,16 @@ from gadgetopt.pieces.traces import (
 )
 from gadgetopt.system.data import Instance
 
-READERS: Mapping[str, Callable[[Path], Trace]] = {
+READERS: Mapping[str, Callable[..., Trace]] = {
     "philly": read_philly,
     "muri": read_muri,
     "alibaba-2020": read_alibaba_2020,
     "alibaba-2023": read_alibaba_2023,
     "helios": read_helios,
 }
+
+#: Formats that may keep jobs on shares of GPUs. By definition.
+_WITH_SHARES = ("alibaba-2020", "alibaba-2023")
 
 #: What the options mean, for lists.
 HELP = {
@@ -152,6 +155,8 @@ def import_windows(
     given: Mapping[str, Any],
     make: Callable[[list[TracedJob], Chosen, np.random.Generator], Instance],
     units: Callable[[Chosen], Mapping[str, Any]],
+    *,
+    shares: bool = False,
 ) -> ImportOutcome:
     """Make an instance of each window of a trace.
 
@@ -168,6 +173,8 @@ def import_windows(
         Returns the instance of jobs in order of submission, whose first is submitted at 0 s.
     units : callable
         What the report says of units, defaults and draws.
+    shares : bool
+        Whether jobs on shares of GPUs are kept; otherwise they are left out and counted.
 
     Raises
     ------
@@ -182,6 +189,7 @@ def import_windows(
         most_gpus=min(options.max_gpus or options.gpus, options.gpus),
         min_duration_s=options.min_duration_s,
         longest_s=options.longest_s,
+        shares=shares,
     )
     instances: list[tuple[str, Instance]] = []
     details = []
@@ -200,12 +208,14 @@ def import_windows(
         name = drawn_name(f"{stem}_{len(jobs)}x{options.servers}", rng, k)
         instances.append((name, instance))
         counts = Counter(field for job in jobs for field in job.defaulted)
+        on_shares = sum(job.gpu_share < 1 for job in jobs)
         defaulted[name] = {"jobs_with_defaults": dict(sorted(counts.items()))}
         details.append(
             {
                 "name": name,
                 "jobs_used": len(jobs),
-                "load": sum(job.gpus * job.duration_s for job in jobs)
+                **({"jobs_on_shares_of_gpus": on_shares} if shares else {}),
+                "load": sum(job.gpus * job.gpu_share * job.duration_s for job in jobs)
                 / (options.gpus * options.length_s),
             }
         )
@@ -236,8 +246,11 @@ def read_trace(
     most_gpus: int,
     min_duration_s: float,
     longest_s: float | None = None,
+    shares: bool = False,
 ) -> Trace:
     """Read the files of a trace and keep the jobs that an importer's options ask for.
+
+    Jobs on shares of GPUs are left out, unless `shares` is true.
 
     Raises
     ------
@@ -246,7 +259,8 @@ def read_trace(
     """
     if not files:
         raise InputError("files: none given, expected at least one trace")
-    trace = joined([READERS[source](Path(path)) for path in files])
+    kept = {"shares": True} if shares and source in _WITH_SHARES else {}
+    trace = joined([READERS[source](Path(path), **kept) for path in files])
     if virtual_cluster:
         trace = in_virtual_cluster(trace, virtual_cluster)
     trace = with_gpus(trace, None, most_gpus)

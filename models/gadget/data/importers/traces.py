@@ -5,7 +5,8 @@ Its network, sizes and times are those of `gadgetopt.pieces.trace_jobs.networks`
 reconstructed:
 
 1. Slot :math:`1 + \lfloor \text{submitted} / \text{slot} \rfloor`; the largest ring is the job's
-   GPUs; a worker takes one GPU.
+   GPUs; a worker takes one GPU, or the share of one that the trace tells, at the times of a
+   whole one.
 2. A hop carries :math:`2 d (1 - 1/N)` Mbit an iteration, d being the gradients, in half of the time
    that an iteration takes on one GPU: that is b, within 100 Mbit/s and the network card.
 3. :math:`\zeta` is the iterations of a slot by (1) at the largest ring.
@@ -94,13 +95,17 @@ def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> Imp
 @importer(name="alibaba-2020", options=Options, help=HELP)
 def alibaba_2020(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """A folder with the tables of Alibaba's PAI trace."""
-    return import_windows("alibaba-2020", files, rng, Options, options, _instance, _units)
+    return import_windows(
+        "alibaba-2020", files, rng, Options, options, _instance, _units, shares=True
+    )
 
 
 @importer(name="alibaba-2023", options=Options, help=HELP)
 def alibaba_2023(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """A list of pods of Alibaba's trace of 2023."""
-    return import_windows("alibaba-2023", files, rng, Options, options, _instance, _units)
+    return import_windows(
+        "alibaba-2023", files, rng, Options, options, _instance, _units, shares=True
+    )
 
 
 @importer(options=Options, help=HELP)
@@ -154,11 +159,11 @@ def _job(job: TracedJob, options: Options, access_mbps: int, rng: np.random.Gene
     zeta = round(timing.iterations_per_worker_slot(options.slot_s, workers), 3)
     target = round(job.iterations * workers * options.work_scale, 1)
     drawn, sensitivity = float(rng.uniform(1, 100)), float(rng.uniform(1, 10))
-    hours = job.duration_s * workers / 3600
+    hours = job.duration_s * workers * job.gpu_share / 3600
     return Job(
         arrival_slot=1 + int(job.submit_s / options.slot_s),
         max_workers=workers,
-        worker_demand=(1.0,),
+        worker_demand=(job.gpu_share,),
         max_worker_slots=math.ceil(_BUDGET * target / zeta),
         ring_bandwidth_mbps=mbps,
         iterations_per_worker_slot=zeta,

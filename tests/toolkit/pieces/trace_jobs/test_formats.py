@@ -102,6 +102,44 @@ f,1,all,Succeeded,5,100,10
     assert trace.rejected[["line", "value"]].values.tolist() == [[7, "all"]]
 
 
+def test_pods_on_shares_of_gpus_are_kept_where_they_are_asked_for(tmp_path):
+    pods = """name,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time
+a,1,460,Succeeded,0,100,10
+b,1,1000,Succeeded,1,100,10
+c,2,500,Succeeded,2,100,10
+d,1,0,Succeeded,3,100,10
+e,1,1200,Succeeded,4,100,10
+f,0,0,Succeeded,5,100,10
+"""
+    trace = read_alibaba_2023(written(tmp_path / "pods.csv", pods), shares=True)
+    assert trace.jobs[["line", "gpus", "gpu_share"]].values.tolist() == [
+        [2, 1, 0.46],
+        [3, 1, 1.0],
+        [4, 2, 0.5],
+    ]
+    assert trace.left_out == {"without a GPU": 1, "unclear share of a GPU": 2}
+
+
+def test_jobs_of_alibaba_2020_on_one_share_are_kept_where_they_are_asked_for(tmp_path):
+    # j3 has its workers on two whole GPUs and its chief on a quarter of one.
+    chief = "600,29,200,V100\nj4"
+    for name, text in PAI.items():
+        written(tmp_path / name, text.replace(chief, "600,29,25,V100\nj4"))
+    kept = read_alibaba_2020(tmp_path, shares=True)
+    assert kept.jobs[["submit_s", "gpus", "gpu_share"]].values.tolist() == [
+        [1000.0, 2, 1.0],
+        [1100.0, 4, 0.25],
+    ]
+    assert kept.left_out == {
+        "status not Terminated": 1,
+        "unclear share of a GPU": 1,
+        "no duration": 1,
+    }
+    whole = read_alibaba_2020(tmp_path)
+    assert whole.jobs.gpus.tolist() == [2]
+    assert whole.left_out == {**kept.left_out, "not on whole GPUs": 1}
+
+
 def test_alibaba_2020_runs_from_the_start_of_the_first_task(tmp_path):
     for name, text in PAI.items():
         written(tmp_path / name, text)

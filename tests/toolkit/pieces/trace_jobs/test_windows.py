@@ -102,6 +102,38 @@ def test_cpus_memory_and_servers_of_a_trace_are_those_of_the_job(pai):
     assert interval.jobs[1].reservation_limit == (4, 20, 160)
 
 
+@pytest.fixture
+def pods(tmp_path):
+    path = tmp_path / "pods.csv"
+    path.write_text(
+        "num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n"
+        "1,460,Succeeded,0,3700,100\n"
+        "2,1000,Succeeded,1,3700,100\n"
+    )
+    return path
+
+
+def test_a_worker_of_gadget_takes_the_share_of_a_gpu_that_a_trace_tells(pods):
+    outcome = imported("gadget", "alibaba_2023", [pods], priority="gpu_hours", servers=1)
+    ((_, instance),) = outcome.instances
+    assert [job.worker_demand for job in instance.jobs] == [(0.46,), (1.0,)]
+    assert [job.max_workers for job in instance.jobs] == [1, 2]
+    # An hour on 0.46 of a GPU, and on two.
+    assert [job.utility.priority for job in instance.jobs] == [0.46, 2.0]
+    (details,) = outcome.report["instances"]
+    assert details["jobs_on_shares_of_gpus"] == 1
+    assert details["load"] == pytest.approx((0.46 + 2) * 3600 / (8 * 24 * 1800))
+    assert outcome.report["left_out"] == {}
+
+
+@pytest.mark.parametrize("system", ["pd_ors", "smd", "a_srpt"])
+def test_a_job_on_a_share_of_a_gpu_is_left_out_and_counted(pods, system):
+    outcome = imported(system, "alibaba_2023", [pods])
+    assert outcome.report["left_out"] == {"not on whole GPUs": 1}
+    ((_, instance),) = outcome.instances
+    assert len(instance.jobs) == 1
+
+
 @pytest.mark.parametrize("system", ["pd_ors", "smd"])
 def test_a_job_that_fits_no_server_is_counted(pai, system):
     outcome = imported(system, "alibaba_2020", [pai], cpus_per_server=7)
