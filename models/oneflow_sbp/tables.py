@@ -7,10 +7,11 @@ memory and the time of one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from .boxing import boxing_cost
@@ -128,7 +129,7 @@ class Tables:
         self._listed: dict[int, ListedTable] = {
             number: _listed_table(costs) for number, costs in enumerate(instance.edge_tables)
         }
-        self._costs: dict[Hashable, Fraction | None] = {}
+        self._costs: dict[Hashable, dict[tuple[Label, Label], Fraction | None]] = {}
         self._read(instance)
 
     def _read(self, instance: OneFlowSbpInstance) -> None:
@@ -248,10 +249,9 @@ class Tables:
         if key not in self._conversions:
             source, target = self.classes[key[0]], self.classes[key[1]]
             wanted = [s.inputs[edge.slot] for s in target.signatures]
-            rows = {}
-            for a in {s.output for s in source.signatures}:
-                cost = {b: self.conversion_cost(source, target.group, a, b) for b in set(wanted)}
-                rows[a] = tuple(cost[b] for b in wanted)
+            made = {s.output for s in source.signatures}
+            costs = self.edge_costs(edge, made, set(wanted))
+            rows = {a: tuple(costs[a, b] for b in wanted) for a in made}
             self._conversions[key] = tuple(rows[s.output] for s in source.signatures)
         return self._conversions[key]
 
@@ -275,23 +275,35 @@ class Tables:
             return listed.columns
         return [s.inputs[edge.slot] for s in self.signatures[edge.target]]
 
-    def edge_cost(self, edge: Edge, have: Label, want: Label) -> Fraction | None:
-        """Return the cost of an edge between two labels, or two names of `held` and `wanted`."""
+    def edge_costs(
+        self, edge: Edge, have: Iterable[Label], want: Iterable[Label]
+    ) -> dict[tuple[Label, Label], Fraction | None]:
+        """Return the costs of an edge between labels, or names of `held` and `wanted`."""
         listed = self.listed(edge)
         if listed is not None:
-            return listed.by_names[have, want]
+            return listed.by_names
         source = self.classes[self.class_of[edge.source]]
         group = self.classes[self.class_of[edge.target]].group
-        return self.conversion_cost(source, group, have, want)
+        costs = self._known_costs(source, group)
+        for pair in product(have, want):
+            if pair not in costs:
+                costs[pair] = self._conversion_cost(source, group, *pair)
+        return costs
 
     def conversion_cost(
         self, source: OperatorClass, group: int, have: Label, want: Label
     ) -> Fraction | None:
         """Return the cost of giving a tensor another label on a group of devices."""
-        key = (source.shape, source.tensor_bytes, source.group, group, have, want)
-        if key not in self._costs:
-            self._costs[key] = self._conversion_cost(source, group, have, want)
-        return self._costs[key]
+        costs = self._known_costs(source, group)
+        if (have, want) not in costs:
+            costs[have, want] = self._conversion_cost(source, group, have, want)
+        return costs[have, want]
+
+    def _known_costs(
+        self, source: OperatorClass, group: int
+    ) -> dict[tuple[Label, Label], Fraction | None]:
+        key = (source.shape, source.tensor_bytes, source.group, group)
+        return self._costs.setdefault(key, {})
 
     def _conversion_cost(
         self, source: OperatorClass, group: int, have: Label, want: Label

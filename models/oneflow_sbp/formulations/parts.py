@@ -102,13 +102,13 @@ def uses(
         listed = target.input_tables[edge.slot] if target.input_tables else None
         key = (tables.class_of[edge.source], target.group, edge.tied, listed, *have, None, *want)
         if key not in known:
-            costs = {
-                (a, b): tables.edge_cost(edge, a, b)
+            costs = tables.edge_costs(edge, have, want)
+            known[key] = {
+                (a, b): cost
                 for a in have
                 for b in want
-                if not edge.tied or a == b
+                if (not edge.tied or a == b) and (cost := costs[a, b]) is not None
             }
-            known[key] = {ab: cost for ab, cost in costs.items() if cost is not None}
         found.append(
             Use(
                 edge,

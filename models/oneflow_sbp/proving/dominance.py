@@ -66,13 +66,14 @@ def undominated(graph: LabelGraph, rounds: int = 20) -> Undominated:
         around[v].append((e, 1, u))
     for _ in range(rounds):
         cut: dict[int, tuple[int, ...]] = {}
+        compared = _Compared(reduced)
         for o in sorted(changed):
             if len(reduced.domains[o]) == 1:
                 continue
             tables = [(reduced.edges[e][2], axis) for e, axis, _ in around[o]]
             key = (reduced.unary[o], *sorted(tables))
             if key not in known:
-                known[key] = _dominated(reduced, reduced.unary[o], tables)
+                known[key] = _dominated(compared, reduced.unary[o], tables)
             if known[key]:
                 domain, lost = reduced.domains[o], {p for p, _ in known[key]}
                 cut[o] = tuple(p for p in range(len(domain)) if p not in lost)
@@ -88,19 +89,17 @@ def undominated(graph: LabelGraph, rounds: int = 20) -> Undominated:
 
 
 def _dominated(
-    graph: LabelGraph, unary: int, tables: Sequence[tuple[int, int]]
+    compared: _Compared, unary: int, tables: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Return the positions of dominated labels, and of what dominates them."""
-    own = graph.tables[unary]
+    own = compared.graph.tables[unary]
     labels = len(own)
-    if any(graph.tables[t].size * labels > _MOST_SUMS for t, _ in tables):
+    if any(compared.graph.tables[t].size * labels > _MOST_SUMS for t, _ in tables):
         return []
     excess = own[:, None] - own[None, :]
     possible = np.ones((labels, labels), dtype=bool)
     for t, axis in tables:
-        table = graph.tables[t].T if axis else graph.tables[t]
-        forbidden = table >= FORBIDDEN
-        least, replaceable = _least_excess(table, forbidden)
+        least, replaceable = compared.rows(t, axis)
         possible &= replaceable
         excess = np.minimum(excess + least, _CUT)
     dominated = possible & (excess >= 0)
@@ -115,11 +114,31 @@ def _dominated(
     return found
 
 
-def _least_excess(table: Ints, forbidden: Bools) -> tuple[Ints, Bools]:
-    """Return the least difference of two rows, and whether the second allows what the first does.
+class _Compared:
+    """Pairs of rows, or of columns, of a graph's tables; nodes share tables, so each is done once.
 
-    Entries that the first row forbids do not count.
+    Parameters
+    ----------
+    graph : LabelGraph
     """
+
+    def __init__(self, graph: LabelGraph):
+        self.graph = graph
+        self._known: dict[tuple[int, int], tuple[Ints, Bools]] = {}
+
+    def rows(self, t: int, axis: int) -> tuple[Ints, Bools]:
+        """Return the least difference of two rows, and whether the second allows what the first does.
+
+        Entries that the first row forbids do not count.
+        """
+        if (t, axis) not in self._known:
+            table = self.graph.tables[t].T if axis else self.graph.tables[t]
+            self._known[t, axis] = _least_excess(table, table >= FORBIDDEN)
+        return self._known[t, axis]
+
+
+def _least_excess(table: Ints, forbidden: Bools) -> tuple[Ints, Bools]:
+    """Return what `_Compared.rows` does."""
     excess = table[:, None, :] - table[None, :, :]
     if not forbidden.any():
         return excess.min(axis=2), np.ones(excess.shape[:2], dtype=bool)

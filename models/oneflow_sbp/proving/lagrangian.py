@@ -21,13 +21,16 @@ from .elimination import (
     TooWide,
     eliminate,
 )
-from .order import elimination_order
+from .order import order_and_sums
 from .reweighted import MessageProof, Reweighter
 
 #: Eliminations for the multiplier of one placement. Tuned: `benchmarks/constants.py`.
 MOST_STEPS = 60
 #: Sums of a bucket in the elimination for the least memory. Tuned: `benchmarks/constants.py`.
 MOST_CELLS_OF_MEMORY = 2**20
+#: An elimination is not tried if the average node alone would take so many times the sums.
+#: Tuned: `benchmarks/configured_models.py`.
+_HOPELESS = 8
 #: Sweeps of messages where elimination is too wide. Tuned: `benchmarks/constants.py`.
 MOST_SWEEPS = 200
 
@@ -101,9 +104,10 @@ class Pricing:
         gap: float = 0.0,
     ):
         self.graph, self.groups, self.gap = graph, groups, gap
-        self.order: list[int] = elimination_order([len(d) for d in graph.domains], graph.edges)
+        self.order: list[int]
+        self.order, sums = order_and_sums([len(d) for d in graph.domains], graph.edges)
         self.most_sums, self.expired = most_sums, expired
-        self.wide: bool = False
+        self.wide: bool = sums > _HOPELESS * most_sums * len(graph.domains)
 
     def at(self, multipliers: Sequence[int]) -> Point:
         """Return the optimum at these multipliers, or a bound and an assignment."""

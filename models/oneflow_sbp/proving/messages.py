@@ -96,10 +96,11 @@ class Reparametrisation:
         by_row, by_column = rest.min(axis=2), rest.min(axis=1)
         least = by_row.min(axis=1)
         self.bound += sum(least.tolist())
-        for at, found in ((first, by_row), (second, by_column)):
-            more = np.minimum(found - least[:, None], FORBIDDEN)
-            np.add.at(self._excess, self._layout.target[at], more)
-        np.minimum(self._excess, FORBIDDEN, out=self._excess)
+        up, down = self._layout.target[first], self._layout.target[second]
+        for labels, found in ((up, by_row), (down, by_column)):
+            np.add.at(self._excess, labels, np.minimum(found - least[:, None], FORBIDDEN))
+        for labels in (up, down):
+            self._excess[labels] = np.minimum(self._excess[labels], FORBIDDEN)
 
     def below(self, cutoff: int) -> dict[int, tuple[int, ...]] | None:
         """Return the labels of assignments whose sum may be below a cutoff; None if there is none.

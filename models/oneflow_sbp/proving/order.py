@@ -62,9 +62,11 @@ def order_and_sums(
             mine = neighbours[v]
             mine.discard(o)
             entries = tables[v] // sizes[o]
-            for w in around:
-                if w != v and w not in mine:
-                    mine.add(w)
+            more = around - mine
+            if len(more) > 1:  # than v itself
+                more.discard(v)
+                mine |= more
+                for w in more:
                     entries *= sizes[w]
             tables[v] = entries
             if not done[v]:

@@ -204,9 +204,7 @@ class Reweighter:
         if not self._closed(gap):
             nearly = excess + 1 + 1e-9 * abs(self.found.bound)
             kept = self.state.likely(labels, nearly)
-            left = self.reduced.restricted(kept)
-            again = undominated(left)
-            self._solve(left.restricted(again.kept), composed(kept, again.kept), 1 / 16)
+            self._solve(self.reduced.restricted(kept), kept, 1 / 16)
 
     def _proof(
         self,

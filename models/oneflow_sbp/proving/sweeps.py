@@ -156,8 +156,9 @@ def _pass(
             part[x] *= share[o]
         for s in range(begin, end):
             # For each label of the other node the least sum over the labels of this one: first the
-            # least of each class of these, then the least sum for each class of the other's. Rows
-            # are taken one after the other, so that machine code takes several entries at once.
+            # least of each class of these, then the least sum for each class of the other's. Four
+            # rows are taken together, along which machine code takes several entries at once; the
+            # last row fills up.
             height, width = rows[s], widths[s]
             for i in range(height):
                 least[i] = np.inf
@@ -166,11 +167,17 @@ def _pass(
                 least[i] = min(least[i], part[x] - sent[mine[s] + x])
             for j in range(width):
                 sums[j] = np.inf
-            for i in range(height):
-                moved = least[i]
-                row = tables[table_at[s] + i * width : table_at[s] + (i + 1) * width]
+            at, last = table_at[s], height - 1
+            for i in range(0, height, 4):
+                i1, i2, i3 = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+                a, b, c, d = least[i], least[i1], least[i2], least[i3]
+                row_a = tables[at + i * width : at + (i + 1) * width]
+                row_b = tables[at + i1 * width : at + (i1 + 1) * width]
+                row_c = tables[at + i2 * width : at + (i2 + 1) * width]
+                row_d = tables[at + i3 * width : at + (i3 + 1) * width]
                 for j in range(width):
-                    sums[j] = min(sums[j], row[j] + moved)
+                    four = min(min(row_a[j] + a, row_b[j] + b), min(row_c[j] + c, row_d[j] + d))
+                    sums[j] = min(sums[j], four)
             lowest = sums[:width].min()
             for y in range(others[s]):
                 j = classes[column_at[s] + y]

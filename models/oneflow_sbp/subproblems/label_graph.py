@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,36 @@ from ..tables import Edge, Tables
 from .graph import FORBIDDEN, LARGEST, LabelGraph
 
 _Row = tuple[Fraction | None, ...]
-_Table = tuple[_Row, ...]
+#: Labels of a node for a conversion: not done, done.
+_CONVERTED = (0, 1)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Costs of pairs of labels; labels that stand for the same share a row or a column.
+
+    Attributes
+    ----------
+    costs : tuple of tuple of Fraction or None
+    rows, columns : list of int
+        The row of every label of the first node, and the column of every label of the second.
+    """
+
+    costs: tuple[_Row, ...]
+    rows: list[int]
+    columns: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        first: Sequence[Hashable],
+        second: Sequence[Hashable],
+        cost: Callable[[Any, Any], Fraction | None],
+    ) -> _Table:
+        """Return the costs between what the labels of two nodes stand for."""
+        up, down = ({x: i for i, x in enumerate(dict.fromkeys(some))} for some in (first, second))
+        costs = tuple(tuple(cost(a, b) for b in down) for a in up)
+        return cls(costs, [up[a] for a in first], [down[b] for b in second])
 
 
 def label_graph(instance: OneFlowSbpInstance) -> LabelGraph:
@@ -134,20 +165,19 @@ class _Builder:
 
     def _conversions(self, edge: Edge, free: frozenset[Label] = frozenset()) -> _Table:
         """Return the costs of an edge; wanted labels that are free cost nothing."""
-        costs = self.tables.conversions(edge)
-        have = [self.tables.signatures[edge.source][k].output for k in self.domains[edge.source]]
-        want = [
-            self.tables.signatures[edge.target][k].inputs[edge.slot]
-            for k in self.domains[edge.target]
-        ]
-        rows = zip(self.domains[edge.source], have, strict=True)
-        return tuple(
-            tuple(
-                Fraction(0) if b in free else None if edge.tied and a != b else costs[k][j]
-                for j, b in zip(self.domains[edge.target], want, strict=True)
-            )
-            for k, a in rows
-        )
+        made, taken = self.tables.held(edge), self.tables.wanted(edge)
+        signatures = self.tables.signatures
+        # A label, and its name in the table where the instance lists one.
+        have = [(signatures[edge.source][k].output, made[k]) for k in self.domains[edge.source]]
+        want = [(self._wanted(edge, k), taken[k]) for k in self.domains[edge.target]]
+        costs, nothing = self.tables.edge_costs(edge, set(made), set(taken)), Fraction(0)
+
+        def cost(a: tuple[Label, Label], b: tuple[Label, Label]) -> Fraction | None:
+            if b[0] in free:
+                return nothing
+            return None if edge.tied and a[0] != b[0] else costs[a[1], b[1]]
+
+        return _Table.of(have, want, cost)
 
     def _add_ties(self) -> None:
         for a, b in self.tables.ties:
@@ -159,12 +189,10 @@ class _Builder:
 
     def _tie(self, u: int, v: int) -> _Table:
         first, second = self.tables.signatures[u], self.tables.signatures[v]
-        return tuple(
-            tuple(
-                Fraction(0) if first[k].output == second[j].output else None
-                for j in self.domains[v]
-            )
-            for k in self.domains[u]
+        return _Table.of(
+            [first[k].output for k in self.domains[u]],
+            [second[j].output for j in self.domains[v]],
+            lambda a, b: Fraction(0) if a == b else None,
         )
 
     def _add_shared_edges(self) -> None:
@@ -190,8 +218,8 @@ class _Builder:
             if times > 1 and any(row):
                 shared.append(b)
                 z = self._add_node(-1, (0, 1), lambda: (Fraction(0), Fraction(0)))
-                costs = tuple((Fraction(0), cost) for cost in row)
-                number = self._table(("convert", key, group, b), partial(tuple, costs))
+                convert = partial(_Table.of, row, _CONVERTED, lambda cost, done: cost if done else Fraction(0))
+                number = self._table(("convert", key, group, b), convert)
                 self.edges.append((source, z, number))
                 for edge in edges:
                     self._forbid_unless_converted(edge, b, z)
@@ -216,9 +244,10 @@ class _Builder:
         wants = [self._wanted(edge, k) == label for k in self.domains[v]]
         if any(wants):
             key = ("wants", self.node_keys[v], edge.slot, label)
-            number = self._table(
-                key, lambda: tuple((None if w else Fraction(0), Fraction(0)) for w in wants)
+            allowed = partial(
+                _Table.of, wants, _CONVERTED, lambda w, done: None if w > done else Fraction(0)
             )
+            number = self._table(key, allowed)
             self.edges.append((v, z, number))
 
     # -- integers ----------------------------------------------------------------------------------
@@ -227,8 +256,9 @@ class _Builder:
         """Return the factor that makes costs integers, and whether it makes them exact."""
         denominators, total = {1}, Fraction(0)
         for table, uses in zip(self.exact_tables, self.uses, strict=True):
-            entries = [x for x in _distinct(table) if x is not None]
-            total += uses * max(entries, default=Fraction(0))
+            # Most entries of a table are one and the same object.
+            entries = {id(x): x for x in _entries(table) if x is not None}.values()
+            total += uses * max(entries, default=Fraction(0), key=float)
             denominators.update(x.denominator for x in entries)
         most = math.floor(LARGEST / total) if total else LARGEST
         denominator = 1
@@ -244,23 +274,17 @@ class _Builder:
 
 
 def _entries(table: _Table | _Row) -> list[Fraction | None]:
-    flat: list[Fraction | None] = []
-    for row in table:
-        flat.extend(row if isinstance(row, tuple) else (row,))
-    return flat
-
-
-def _distinct(table: _Table | _Row) -> Iterable[Fraction | None]:
-    """Return every object once: most entries of a table are one and the same."""
-    return {id(x): x for x in _entries(table)}.values()
+    return [x for row in table.costs for x in row] if isinstance(table, _Table) else list(table)
 
 
 def _integers(table: _Table | _Row, scale: Fraction) -> Ints:
     up, down = scale.numerator, scale.denominator
+    entries = _entries(table)
     entry = {
-        id(x): FORBIDDEN if x is None else x.numerator * up // (x.denominator * down)
-        for x in _distinct(table)
+        i: FORBIDDEN if x is None else x.numerator * up // (x.denominator * down)
+        for i, x in {id(x): x for x in entries}.items()
     }
-    rows = len(table)
-    whole = np.array([entry[id(x)] for x in _entries(table)], dtype=np.int64)
-    return whole.reshape(rows, -1) if table and isinstance(table[0], tuple) else whole
+    whole = np.array([entry[id(x)] for x in entries], dtype=np.int64)
+    if not isinstance(table, _Table):
+        return whole
+    return whole.reshape(len(table.costs), -1)[np.ix_(table.rows, table.columns)]

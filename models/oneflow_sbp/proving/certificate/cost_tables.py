@@ -217,12 +217,6 @@ class _Reading:
 
     def _add_edge(self, edge: Edge, free: Sequence[Label]) -> None:
         u, v = edge.source, edge.target
-
-        def cost(a: Label, b: Label) -> Fraction | None:
-            if edge.tied and a != b:
-                return None
-            return Fraction(0) if b in free else self.of.edge_cost(edge, a, b)
-
         key = (self._key(u), self._key(v), edge.slot, edge.tied, tuple(free))
         if key in self.made:
             self.pairs.append(Pair(u, v, *self.made[key]))
@@ -230,6 +224,13 @@ class _Reading:
         held, wanted = self.of.held(edge), self.of.wanted(edge)
         have = {k: held[k] for k in self.allowed[u]}
         want = {k: wanted[k] for k in self.allowed[v]}
+        costs = self.of.edge_costs(edge, set(have.values()), set(want.values()))
+
+        def cost(a: Label, b: Label) -> Fraction | None:
+            if edge.tied and a != b:
+                return None
+            return Fraction(0) if b in free else costs[a, b]
+
         self._add(u, v, key, have, want, cost)
 
     def _add_shared(self, source: int, group: int, edges: Sequence[Edge]) -> None:

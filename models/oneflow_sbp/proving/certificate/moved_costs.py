@@ -148,10 +148,11 @@ class MovedCosts:
                 rows, columns = left.min(axis=2), left.min(axis=1)
                 least = rows.min(axis=1)
                 bound += sum(least.tolist())
-                for entries, found in ((first, rows), (second, columns)):
-                    more = np.minimum(found - least[:, None], FORBIDDEN)
-                    np.add.at(excess, target[entries], more)
-                np.minimum(excess, FORBIDDEN, out=excess)
+                up, down = target[first], target[second]
+                for labels, found in ((up, rows), (down, columns)):
+                    np.add.at(excess, labels, np.minimum(found - least[:, None], FORBIDDEN))
+                for labels in (up, down):
+                    excess[labels] = np.minimum(excess[labels], FORBIDDEN)
         least = np.minimum.reduceat(own, ends[:-1])
         excess += np.minimum(own - np.repeat(least, sizes), FORBIDDEN)
         self.excess = np.split(np.minimum(excess, FORBIDDEN), ends[1:-1])
