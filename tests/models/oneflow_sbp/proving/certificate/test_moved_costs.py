@@ -4,9 +4,15 @@ import itertools
 import random
 from collections import defaultdict
 
+import numpy as np
 import pytest
 
-from gadgetopt.models.oneflow_sbp.proving.certificate.cost_tables import FORBIDDEN
+from gadgetopt.models.oneflow_sbp.proving.certificate.cost_tables import (
+    FORBIDDEN,
+    Arrays,
+    CostTables,
+    Pair,
+)
 from gadgetopt.models.oneflow_sbp.proving.certificate.moved_costs import MovedCosts
 from gadgetopt.models.oneflow_sbp.proving.certificate.records import Replacement
 
@@ -73,6 +79,28 @@ def test_any_messages_prove_what_plain_python_says_and_no_more_than_the_least_co
         cost = cost_of(costs, chosen)
         if cost < FORBIDDEN:
             assert all(with_label[o, k] <= cost for o, k in enumerate(chosen))
+
+
+def test_a_label_that_hundreds_of_neighbours_forbid_stays_within_64_bits():
+    """So many forbidden entries would not fit; equal pairs are taken a few dozen at once."""
+    arrays, nodes = Arrays(), 301
+    labels = arrays.number(np.arange(2))
+    table = arrays.number(np.array([[FORBIDDEN, FORBIDDEN], [3, 5]]))
+    own = [arrays.number(np.array([0, 1]))] * nodes
+    for hub, pairs in (
+        (0, [Pair(0, v, table, labels, labels) for v in range(1, nodes)]),
+        (nodes - 1, [Pair(v, nodes - 1, table, labels, labels) for v in range(nodes - 1)]),
+    ):
+        costs = CostTables(arrays, [(0, 1)] * nodes, own, pairs, own, [-1] * nodes, None)
+        tables = MovedCosts(costs, costs.allowed)
+        assert tables.move([((0, 0), (0, 0))] * (nodes - 1)) == 3 * (nodes - 1)
+        around = [e.tolist() for o, e in enumerate(tables.excess) if o != hub]
+        if hub == 0:
+            assert tables.excess[0].tolist() == [FORBIDDEN, 1]
+            assert around == [[0, 3]] * (nodes - 1)
+        else:
+            assert tables.excess[hub].tolist() == [0, 2 * (nodes - 1) + 1]
+            assert around == [[FORBIDDEN, 1]] * (nodes - 1)
 
 
 @pytest.mark.parametrize("seed", range(200))
