@@ -127,7 +127,7 @@ class _Compared:
         self._known: dict[tuple[int, int], tuple[Ints, Bools]] = {}
 
     def rows(self, t: int, axis: int) -> tuple[Ints, Bools]:
-        """Return the least difference of two rows, and whether the second allows what the first does.
+        """Return the least difference of two rows, and if the second allows what the first does.
 
         Entries that the first row forbids do not count.
         """

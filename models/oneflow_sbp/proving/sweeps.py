@@ -176,7 +176,7 @@ def _pass(
                 row_c = tables[at + i2 * width : at + (i2 + 1) * width]
                 row_d = tables[at + i3 * width : at + (i3 + 1) * width]
                 for j in range(width):
-                    four = min(min(row_a[j] + a, row_b[j] + b), min(row_c[j] + c, row_d[j] + d))
+                    four = min(row_a[j] + a, row_b[j] + b, row_c[j] + c, row_d[j] + d)
                     sums[j] = min(sums[j], four)
             lowest = sums[:width].min()
             for y in range(others[s]):

@@ -218,7 +218,9 @@ class _Builder:
             if times > 1 and any(row):
                 shared.append(b)
                 z = self._add_node(-1, (0, 1), lambda: (Fraction(0), Fraction(0)))
-                convert = partial(_Table.of, row, _CONVERTED, lambda cost, done: cost if done else Fraction(0))
+                convert = partial(
+                    _Table.of, row, _CONVERTED, lambda cost, done: cost if done else Fraction(0)
+                )
                 number = self._table(("convert", key, group, b), convert)
                 self.edges.append((source, z, number))
                 for edge in edges:
