@@ -1,9 +1,10 @@
 """What each of four processes does: execute the files of plans, and compare with one device.
 
-    python ranks.py RANK WORLD RENDEZVOUS PLAN...
+    python ranks.py WORLD RENDEZVOUS PLAN...
 
-Rank 0 prints a JSON list: of each plan the largest relative difference, and in how many operators
-DTensor, left to itself, holds the output as the plan says, otherwise, or does not compute it.
+The processes are copies of this one, so that PyTorch is imported once. Rank 0 prints a JSON list:
+of each plan the largest relative difference, and in how many operators DTensor, left to itself,
+holds the output as the plan says, otherwise, or does not compute it.
 """
 
 import importlib.util
@@ -12,7 +13,9 @@ import sys
 import warnings
 
 import torch
+import torch._dynamo  # what DTensor imports at its first operator
 import torch.distributed as dist
+import torch.multiprocessing
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor
 
@@ -63,16 +66,19 @@ def executed(path):
     return {"error": error, "outputs": len(found), **counts}
 
 
-def main(rank, world, rendezvous, *paths):
+def work(rank, world, rendezvous, paths):
+    dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=world)
+    found = [executed(path) for path in paths]
+    if rank == 0:
+        print(json.dumps(found), flush=True)
+    dist.destroy_process_group()
+
+
+def main(world, rendezvous, *paths):
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    dist.init_process_group(
-        "gloo", init_method=f"file://{rendezvous}", rank=int(rank), world_size=int(world)
-    )
-    found = [executed(path) for path in paths]
-    if rank == "0":
-        print(json.dumps(found))
-    dist.destroy_process_group()
+    given = (int(world), rendezvous, paths)
+    torch.multiprocessing.start_processes(work, given, nprocs=int(world), start_method="fork")
 
 
 if __name__ == "__main__":

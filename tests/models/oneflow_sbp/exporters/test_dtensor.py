@@ -203,21 +203,17 @@ def test_plans_run_on_four_ranks_as_on_one_device(tmp_path):
         names.append(name)
         paths.append(tmp_path / f"plan{k}.py")
         paths[-1].write_text(write(instance, plan).text(".py"))
-    command = [sys.executable, str(Path(__file__).with_name("ranks.py"))]
-    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
-    ranks = [
-        subprocess.Popen(
-            [*command, str(rank), str(WORLD), str(tmp_path / "rendezvous"), *map(str, paths)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        for rank in range(WORLD)
-    ]
-    answers = [rank.communicate(timeout=LIMIT_S) for rank in ranks]
-    assert [rank.returncode for rank in ranks] == [0] * WORLD, answers[0][1][-2000:]
-    for name, found in zip(names, json.loads(answers[0][0]), strict=True):
+    ranks = str(Path(__file__).with_name("ranks.py"))
+    done = subprocess.run(
+        [sys.executable, ranks, str(WORLD), str(tmp_path / "rendezvous"), *map(str, paths)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        env={**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    for name, found in zip(names, json.loads(done.stdout), strict=True):
         assert found["error"] <= 1e-12, (name, found)
         assert found["native_error"] <= 1e-12, (name, found)
         assert found["as_planned"] > 0, (name, found)
