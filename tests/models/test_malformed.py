@@ -27,6 +27,10 @@ SYSTEMS = {
     "bgl_cache_": ("instances/bgl_cache/tiny/h2_given_1.json", "fifo"),
     "bgl_resources_": ("instances/bgl_resources/tiny/h3_cache.json", "even_split"),
     "bgl_partition_": ("instances/bgl_partition/tiny/triangles_bridge.json", "random"),
+    "adversarial_bundles_": (
+        "instances/adversarial_bundles/tiny/e1_bundle_and_parts_2.json",
+        "greedy",
+    ),
     "adversarial_online_policy_": (
         "instances/adversarial_online_policy/tiny/e1_one_unit.json",
         "greedy",

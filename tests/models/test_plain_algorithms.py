@@ -18,6 +18,7 @@ NOT_PLAIN = {
 }
 #: The problems whose paper prints no algorithm, or none that `algorithms` has.
 WITHOUT = {
+    "adversarial_bundles",
     "adversarial_online_sequence",
     "mip",
     "oneflow_actors",

@@ -1,0 +1,1 @@
+"""Rules that sellers are compared with (`posted`)."""

@@ -1,0 +1,1 @@
+"""Ratios that the theory promises (`ratios`)."""

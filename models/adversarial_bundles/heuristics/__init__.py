@@ -1,0 +1,1 @@
+"""The best seller that draws nothing (`deterministic`)."""

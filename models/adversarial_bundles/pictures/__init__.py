@@ -1,0 +1,1 @@
+"""Pictures: the worst sequence of a seller (`worst`)."""

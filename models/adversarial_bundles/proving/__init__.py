@@ -1,0 +1,1 @@
+"""What proves that no seller is better, and what finds the best one."""

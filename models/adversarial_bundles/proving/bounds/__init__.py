@@ -1,0 +1,1 @@
+"""The adversary's program, which ends with a lottery (`adversary_program`)."""

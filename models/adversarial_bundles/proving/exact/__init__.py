@@ -1,0 +1,1 @@
+"""The double oracle (`minimax`) and its program (`master`)."""

@@ -1,0 +1,6 @@
+"""What rooms share.
+
+- `tree`: histories that some sequences pass through, with stocks and optima
+- `sellers`: a seller's rule written out for all histories
+- `rounding`: from a solver's doubles to a seller that holds exactly
+"""

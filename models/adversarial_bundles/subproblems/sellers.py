@@ -1,0 +1,105 @@
+"""A seller's rule written out for all histories: from chances of a sale to what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluate import num_probabilities
+from ..instance import AdversarialBundlesInstance, AdversarialBundlesSolution
+from ..stocks import Stock
+
+#: Products up to this are exact in 64-bit integers. By definition.
+_MOST_IN_64_BITS = 2**62
+
+
+def written_out(
+    instance: AdversarialBundlesInstance, parts: Sequence[NDArray[Any]], whole: int
+) -> AdversarialBundlesSolution:
+    """Return the seller that sells with these chances, where the bundle fits.
+
+    Parameters
+    ----------
+    instance : AdversarialBundlesInstance
+    parts : sequence of int array
+        Chances of a sale in every round, in units of 1/`whole`: by history of the requests before,
+        type and stock. An axis of length 1 stands for all.
+    whole : int
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many histories.
+    """
+    num_probabilities(instance)
+    found: list[Fraction] = []
+    fractions: dict[tuple[int, int], Fraction] = {}
+    number = np.int64 if whole**instance.horizon <= _MOST_IN_64_BITS else object
+    unit = 1  # of the chances of stocks: 1/unit
+    for sold in followed(instance, [p.astype(number) for p in parts], whole):
+        unit *= whole
+        for count in sold.ravel().tolist():
+            key = count, unit
+            if key not in fractions:
+                fractions[key] = Fraction(count, unit)
+            found.append(fractions[key])
+    return AdversarialBundlesSolution(sale_probability=tuple(found))
+
+
+def followed(
+    instance: AdversarialBundlesInstance, chances: Sequence[NDArray[Any]], whole: int = 1
+) -> Iterator[NDArray[Any]]:
+    """Yield the probabilities of sales in every round, by history before, type and stock.
+
+    Chances are as in `written_out`, integers or doubles; in round t, the first being 1,
+    probabilities are in units of 1/whole^t.
+    """
+    J, stocks = len(instance.types), instance.stocks
+    held: NDArray[Any] = np.ones((1, 1), dtype=chances[0].dtype)
+    for t in range(instance.horizon):
+        S = len(stocks.of_round[t])
+        fits = np.array(stocks.sold[t]).T >= 0
+        sold = held[:, None, :] * np.where(fits, np.broadcast_to(chances[t], (J**t, J, S)), 0)
+        yield sold
+        left = held[:, None, :] * whole - sold
+        after = np.zeros((J**t, J, len(stocks.of_round[t + 1])), dtype=held.dtype)
+        for s in range(S):
+            after[:, :, stocks.kept[t][s]] += left[:, :, s]
+            for j, n in enumerate(stocks.sold[t][s]):
+                if n >= 0:
+                    after[:, j, n] += sold[:, j, s]
+        held = after.reshape(-1, after.shape[2])
+
+
+def by_stock(
+    instance: AdversarialBundlesInstance, sells: Callable[[Stock, int], bool]
+) -> AdversarialBundlesSolution:
+    """Return the seller who looks at the stock and the request, and draws nothing.
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many histories.
+    """
+    types = range(len(instance.types))
+    parts = [
+        np.array([[[int(sells(stock, j)) for stock in of_round] for j in types]])
+        for of_round in instance.stocks.of_round[:-1]
+    ]
+    return written_out(instance, parts, 1)
+
+
+def mixed(
+    sellers: Sequence[AdversarialBundlesSolution], chances: Sequence[Fraction]
+) -> AdversarialBundlesSolution:
+    """Return the seller who draws one of some, before the first request."""
+    columns = zip(*(seller.sale_probability for seller in sellers), strict=True)
+    mixture = (
+        sum((p * x for p, x in zip(chances, column, strict=True) if x), Fraction(0))
+        for column in columns
+    )
+    return AdversarialBundlesSolution(sale_probability=tuple(mixture))
