@@ -5,7 +5,8 @@ Each room declares its own parts. What the paper's game is:
 - `instance`, `evaluate`, `features`; `stocks`: what is held after which sales
 - `formulations`: the game in sequence form, with posted prices, and with divisible bundles
 - `baselines`: greedy, exponential prices, the best fixed prices of resources, one drawn price
-- `guarantees`; `subproblems`: trees of histories, sellers written out
+- `algorithms`: the paper's networks
+- `guarantees`; `subproblems`: trees of histories, sellers written out, what networks see
 
 Ours:
 
@@ -37,6 +38,7 @@ PROBLEM = Problem(
         "fixed_prices",
         "drawn_price",
         "deterministic",
+        "learned",
         "minimax",
     ),
 )

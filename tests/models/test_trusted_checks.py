@@ -53,6 +53,7 @@ SEARCHES = {"algorithms", "baselines", "bounds", "data", "exact", "formulations"
 #: Parts of checks that still lie elsewhere, by file: they state what an instance says, or bound
 #: what is left of it.
 PARTS = {
+    "adversarial_bundles": {"tree"},  # histories with the stocks and optima that an instance says
     "adversarial_online_policy": {"offline", "prices", "responses"},
     "adversarial_online_run": {"offline", "prices", "whole"},
     "adversarial_online_sequence": {"automaton", "offline", "prices"},

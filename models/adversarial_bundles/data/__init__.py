@@ -1,1 +1,1 @@
-"""Instances drawn (`generate`)."""
+"""Instances drawn (`generate`), and the training of networks (`learning`)."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluate import num_probabilities
+from ..evaluate import num_probabilities, optima
 from ..instance import AdversarialBundlesInstance, AdversarialBundlesSolution
 from ..stocks import Stock
 
@@ -73,6 +73,38 @@ def followed(
                 if n >= 0:
                     after[:, j, n] += sold[:, j, s]
         held = after.reshape(-1, after.shape[2])
+
+
+def worst_of_chances(
+    instance: AdversarialBundlesInstance, parts: Sequence[NDArray[Any]], whole: int
+) -> tuple[tuple[int, ...], Fraction | None]:
+    """Return a worst sequence of chances as in `written_out`, and the ratio; None if infinite.
+
+    The same as the evaluator's of the seller written out, tested; without fractions on the way.
+    """
+    optimum, money = optima(instance)
+    values = [int(kind.value * money) for kind in instance.types]
+    small = whole**instance.horizon * max(values) * instance.horizon <= _MOST_IN_64_BITS
+    number = np.int64 if small else object
+    value = np.array(values, dtype=number)
+    earned: NDArray[Any] = np.zeros(1, dtype=number)
+    unit, found = 1, (Fraction(0), 0, 0)  # the share of OPT that is kept; length, number
+    chances = [p.astype(number) for p in parts]
+    for t, sold in enumerate(followed(instance, chances, whole)):
+        unit *= whole
+        earned = ((earned * whole)[:, None] + sold.sum(axis=2) * value).ravel()
+        for best in np.unique(optimum[t]).tolist():
+            numbers = np.flatnonzero(optimum[t] == best)
+            n = int(numbers[np.argmin(earned[numbers])])
+            share = Fraction(int(earned[n]), unit * best)
+            if not found[1] or share < found[0]:
+                found = share, t + 1, n
+    share, length, n = found
+    types = []
+    for _ in range(length):
+        n, j = divmod(n, len(values))
+        types.append(j)
+    return tuple(reversed(types)), 1 / share if share else None
 
 
 def by_stock(

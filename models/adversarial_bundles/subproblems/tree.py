@@ -9,7 +9,7 @@ from gadgetopt.errors import ModelRefused
 
 from ..instance import AdversarialBundlesInstance
 
-#: The beginning, before any request.
+#: The number of the beginning, before any request. By definition.
 ROOT = -1
 
 

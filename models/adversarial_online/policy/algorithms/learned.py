@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.pieces.networks import HIDDEN
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
 from gadgetopt.system.training import Policy, read_policy
 
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 from ..subproblems.chains import certificate_of_chain
-from ..subproblems.networks import HIDDEN, SELLER_INPUTS
+from ..subproblems.networks import SELLER_INPUTS
 from ..subproblems.rounding import rounded_table
 
 #: What `gadgetopt train adversarial_online_policy --preset quickstart --seed 0` writes.

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.pieces.networks import logits, softmax
+
 from ..instance import AdversarialOnlinePolicyInstance, SaleTable
-from .networks import logits, softmax
 
 
 def rounded_table(

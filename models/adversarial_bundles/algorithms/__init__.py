@@ -1,0 +1,1 @@
+"""The paper's networks (`learned`), as far as its abstract tells."""

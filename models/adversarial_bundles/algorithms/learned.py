@@ -1,0 +1,89 @@
+"""The seller's network of a trained pair, its chances rounded: its worst case is exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.networks import HIDDEN
+from gadgetopt.system.declaring import method
+from gadgetopt.system.result import MethodOutcome
+from gadgetopt.system.training import read_policy
+
+from ..evaluate import worst_case
+from ..instance import AdversarialBundlesInstance
+from ..subproblems.networks import Sight, rounded_seller
+
+#: What `gadgetopt train adversarial_bundles --preset quickstart --seed 0` writes.
+SHIPPED = Path(__file__).parent / "policy.npz"
+
+#: Part by which a seller may be worse than when it was trained: another machine's exponentials may
+#: round a chance the other way. By definition.
+ELSEWHERE = 1e-3
+
+
+@method(kind="heuristic", reference="Du, Huang and Wu 2021, reconstructed", files=("policy",))
+def learned(instance: AdversarialBundlesInstance, *, policy: str = "") -> MethodOutcome:
+    """The seller's network, its chances rounded; its worst case is exact.
+
+    Return the seller of a file that `gadgetopt train adversarial_bundles` wrote; without one, of
+    the file that comes with the system, for the quickstart's game. Its worst ratio is computed
+    again and held against the one that the file names.
+
+    Parameters
+    ----------
+    instance : AdversarialBundlesInstance
+        The game that the seller was trained for.
+    policy : str
+        The file; empty for the one that comes with the system.
+
+    Raises
+    ------
+    InputError
+        If the file is none of a policy, or its seller is worse than the file says.
+    ModelRefused
+        If the seller was trained for another game.
+    """
+    policy = policy or str(SHIPPED)
+    read = read_policy(policy, "adversarial_bundles", ("networks",))
+    game = game_arrays(instance)
+    for name, wanted in game.items():
+        known = read.array(name, *(None for _ in wanted.shape))
+        if known.shape != wanted.shape or (known != wanted).any():
+            raise ModelRefused(f"policy: trained for another game, whose {name} differ")
+    sight = Sight(instance)
+    sizes = [sight.seller_inputs, HIDDEN, HIDDEN, sight.num_prices + 1]
+    weights: dict[str, Floats] = {}
+    for layer in range(1, len(sizes)):
+        n, m = sizes[layer - 1], sizes[layer]
+        weights[f"w{layer}"] = read.array(f"w{layer}", n, m)
+        weights[f"b{layer}"] = read.array(f"b{layer}", m)
+    seller = rounded_seller(sight, weights)
+    promised = read.array("certified_ratio", 2)
+    if (promised != np.floor(promised)).any() or promised[1] < 1:
+        raise InputError(f"{policy}: certified_ratio: expected a fraction of whole numbers")
+    worst = worst_case(instance, seller)
+    ratio = Fraction(int(promised[0]), int(promised[1]))
+    if worst.offline_welfare > ratio * worst.welfare * Fraction(1 + ELSEWHERE):
+        raise InputError(
+            f"{policy}: certified_ratio: {float(ratio):.6g}, but on {len(worst.sequence)} requests "
+            f"the seller has {float(worst.welfare):.6g} of {float(worst.offline_welfare):.6g}"
+        )
+    return MethodOutcome(solution=seller)
+
+
+def game_arrays(instance: AdversarialBundlesInstance) -> dict[str, Floats]:
+    """Return a game as arrays of a policy's file."""
+    types = [
+        [kind.value.numerator, kind.value.denominator, *kind.demand, kind.duration or 0]
+        for kind in instance.types
+    ]
+    return {
+        "capacity": np.array(instance.capacity, dtype=float),
+        "types": np.array(types, dtype=float),
+        "horizon": np.array(instance.horizon, dtype=float),
+    }

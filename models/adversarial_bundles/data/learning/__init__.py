@@ -1,0 +1,1 @@
+"""What trains a seller's and an adversary's network (`training`)."""
