@@ -126,6 +126,7 @@ class Propagation:
         self.place: dict[Side, int] = {}
         self._columns: list[Sequence[int]] = []
         self._entries: list[Sequence[float]] = []
+        self._units: list[float] = []
         ends: list[float] = []
         later = set(split_on)
         for i, (columns, coefficients, low, high, unit) in enumerate(rows):
@@ -146,7 +147,8 @@ class Propagation:
         sizes = [len(columns) for columns in self._columns]
         self.starts: Ints = np.cumsum([0, *sizes])
         self.columns: Ints = np.array(list(chain(*self._columns)), dtype=np.int64)
-        self.entries: Floats = np.array(list(chain(*self._entries)), dtype=float)
+        entries = np.array(list(chain(*self._entries)), dtype=float)
+        self.entries: Floats = entries * np.repeat(self._units, sizes)
         self.row_of: Ints = np.repeat(np.arange(len(sizes)), sizes)
         #: By row, by how much it must be passed for no noise to matter.
         self.noise: Floats = CERTAIN * self._sizes(model)
@@ -178,7 +180,8 @@ class Propagation:
         self.place[side] = len(self.sides)
         self.sides.append(side)
         self._columns.append(columns)
-        self._entries.append([a * unit for a in coefficients])
+        self._entries.append(coefficients)
+        self._units.append(unit)
 
     def bound_row(self, i: int, low: float, high: float) -> None:
         """Change the sides of a row that is split on."""

@@ -108,28 +108,11 @@ class Relaxation:
         }.items():
             self.highs.setOptionValue(option, value)
 
-    def solve(self, most_iterations: int = _NO_LIMIT) -> Solved:
+    def solve(self) -> Solved:
         """Solve from the last basis."""
         highs, ends = self.highs, highspy.HighsModelStatus
-        if most_iterations != self._most_iterations:
-            highs.setOptionValue("simplex_iteration_limit", most_iterations)
-            self._most_iterations = most_iterations
-        highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
-        highs.run()
-        end = highs.getModelStatus()
-        for tolerance in (PRIMAL_TOLERANCE, LOOSE_TOLERANCE):
-            if end != ends.kUnknown:
-                break
-            # Numbers went astray on the way from the last basis, or are too large for it.
-            highs.setOptionValue("primal_feasibility_tolerance", tolerance)
-            highs.clearSolver()
-            highs.run()
-            end = highs.getModelStatus()
-        known, iterations = highs.getInfoValue("simplex_iteration_count")
-        self.work.solve(iterations if known == highspy.HighsStatus.kOk else 0, self._entries)
+        end = self._run(_NO_LIMIT)
         if end == ends.kInfeasible:
-            if most_iterations < _NO_LIMIT:
-                return Solved(infeasible=True)
             _, known, ray = highs.getDualRay()
             return Solved(infeasible=True, ray=_scaled(ray) if known else None)
         if end != ends.kOptimal:
@@ -143,15 +126,35 @@ class Relaxation:
     ) -> tuple[bool, float]:
         """Return whether tried bounds of a column are infeasible, and the objective reached.
 
-        The bounds and the basis are as before.
+        The bounds are as before. The basis is not: what HiGHS knows of the last one is worth more
+        to the next solve than a nearer one that is factored anew.
         """
-        basis = self.highs.getBasis()
         self.highs.changeColBounds(j, *tried)
-        solved = self.solve(most_iterations)
+        end = self._run(most_iterations)
         objective = float(self.highs.getObjectiveValue())
         self.highs.changeColBounds(j, *kept)
-        self.highs.setBasis(basis)
-        return solved.infeasible, objective
+        return end == highspy.HighsModelStatus.kInfeasible, objective
+
+    def _run(self, most_iterations: int) -> highspy.HighsModelStatus:
+        """Solve from the last basis, count the work, and return how it ended."""
+        highs, unknown = self.highs, highspy.HighsModelStatus.kUnknown
+        if most_iterations != self._most_iterations:
+            highs.setOptionValue("simplex_iteration_limit", most_iterations)
+            self._most_iterations = most_iterations
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
+        highs.run()
+        end = highs.getModelStatus()
+        for tolerance in (PRIMAL_TOLERANCE, LOOSE_TOLERANCE):
+            if end != unknown:
+                break
+            # Numbers went astray on the way from the last basis, or are too large for it.
+            highs.setOptionValue("primal_feasibility_tolerance", tolerance)
+            highs.clearSolver()
+            highs.run()
+            end = highs.getModelStatus()
+        known, iterations = highs.getInfoValue("simplex_iteration_count")
+        self.work.solve(iterations if known == highspy.HighsStatus.kOk else 0, self._entries)
+        return end
 
     def tableau(self) -> Tableau:
         """Return the basis of the last solve."""

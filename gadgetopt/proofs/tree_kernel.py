@@ -241,14 +241,14 @@ def leaf_bound(
         total += weight * side
         for j, a in zip(columns, coefficients, strict=True):
             reduced[j] = reduced.get(j, 0) - weight * a
+    lower, upper = box.lower, box.upper
     for j, r in reduced.items():
-        if r:
-            bound = box.lower[j] if r > 0 else box.upper[j]
-            if bound is None:
-                raise Rejected(f"a reduced cost on a side where column {j} has no bound")
+        if r and (bound := lower[j] if r > 0 else upper[j]) != 0:
             if isinstance(bound, int):
                 total += r * bound
                 continue
+            if bound is None:
+                raise Rejected(f"a reduced cost on a side where column {j} has no bound")
             parts[bound.denominator] = parts.get(bound.denominator, 0) + r * bound.numerator
     right = total + sum([Fraction(part, of) for of, part in parts.items()])
     if q:

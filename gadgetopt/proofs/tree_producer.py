@@ -54,6 +54,10 @@ PLAIN, CUTS = 0.15, 0.3
 #: Seconds below which the tree without cuts is not left before its part is over, and that part:
 #: setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
 NO_TURNS_S, PLAIN_FIRST = 0.4, 0.9
+#: Seconds below which the first step of a tree without cuts is all of its part; what of the tree
+#: must be done then for it to go on, and up to which part of the time: cuts would cost it more.
+#: Tuned: `benchmarks/proofs.py`.
+SOON_S, UNDER_WAY, GOES_ON = 4.0, 0.02, 0.45
 #: Part of the root's gap that cuts close where the tree without them has to wait.
 #: Tuned: `benchmarks/constants.py`.
 HELPFUL = 0.5
@@ -232,15 +236,21 @@ class TreeProof:
         """
         if self._cuts_help or (self._cuts_gain and self._closed >= PROMISING):
             return False
-        begin, tree = self.work.seconds, self._plain
-        goes_on = self._until(begin + min(most_s, self.plain_s))
-        if not self._is_settled:
-            tree.run(lambda: goes_on() and tree.leaves < FEW)
-            self._settle()
-        whole = self._plain.run(goes_on)
+        begin, is_soon = self.work.seconds, self.whole_s < SOON_S
+        whole = self._grown(begin + (self.plain_s if is_soon else min(most_s, self.plain_s)))
+        if is_soon and not whole and self._plain.done >= UNDER_WAY:
+            whole = self._grown(GOES_ON * self.whole_s)
         self.plain_s -= self.work.seconds - begin
         self.interrupted |= self._plain.interrupted
         return whole
+
+    def _grown(self, work_s: float) -> bool:
+        """Grow the tree without cuts until all work is so much; return True if it is whole."""
+        goes_on, tree = self._until(work_s), self._plain
+        if not self._is_settled:
+            tree.run(lambda: goes_on() and tree.leaves < FEW)
+            self._settle()
+        return self._plain.run(goes_on)
 
     def _until(self, work_s: float) -> Callable[[], bool]:
         """Return what lets a step go on until all work is so much, or the time is up."""
