@@ -143,7 +143,7 @@ class Relaxation:
             self._most_iterations = most_iterations
         highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
         highs.run()
-        end = highs.getModelStatus()
+        end: highspy.HighsModelStatus = highs.getModelStatus()
         for tolerance in (PRIMAL_TOLERANCE, LOOSE_TOLERANCE):
             if end != unknown:
                 break
