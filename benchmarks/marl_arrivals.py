@@ -32,7 +32,7 @@ from typing import Any, get_args
 import numpy as np
 
 from gadgetopt.models.marl.queueing.baselines.rules import by_rule
-from gadgetopt.models.marl.queueing.data.learning.actor_critic import HELD_OUT
+from gadgetopt.models.marl.queueing.data.learning.lessons import HELD_OUT
 from gadgetopt.models.marl.queueing.data.learning.worlds import (
     Knows,
     Law,
@@ -201,7 +201,7 @@ def policy_of(study: Study, arm: str, seed: int, **changed: Any) -> tuple[dict[s
     # A training that was stopped goes on where it was; one that is over costs nothing.
     given = {**trainer.parameters, "examples": study.examples, **changed, **more}
     train(PROBLEM, trainer, given, seed, path)
-    return read_weights(str(path), "actor_critic")
+    return read_weights(str(path))
 
 
 def large(study: Study) -> None:
@@ -220,7 +220,7 @@ def large(study: Study) -> None:
     waiting = [patient(i, Limits()).solution for i in instances]
     values = np.array([value_of(i, s) for i, s in zip(instances, waiting, strict=True)]) / bounds
     print(f"| patient 1.5, srpt | {values.mean():.3f} | {values.max():.3f} | |")
-    weights, team = read_weights("", "actor_critic")
+    weights, team = read_weights("")
     for agents in (1, 2, 4):
         played = [play(i, weights, Team(agents, team.order)) for i in instances]
         values = np.array([value for value, _ in played]) / bounds

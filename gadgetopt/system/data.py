@@ -84,6 +84,16 @@ Rational = Annotated[
 ]
 
 
+def _positive(value: Fraction) -> Fraction:
+    if value <= 0:
+        raise PydanticCustomError("positive", "is not a positive number")
+    return value
+
+
+PositiveRational = Annotated[Rational, AfterValidator(_positive)]
+NonNegativeRational = Annotated[Rational, Field(ge=0)]
+
+
 class Data(BaseModel):
     """A frozen record without unknown fields, type conversion or NaN."""
 

@@ -9,13 +9,11 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
-    AfterValidator,
     Field,
     SerializerFunctionWrapHandler,
     model_serializer,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.standards import ETHERNET_GBYTES_PER_S, PCI_EXPRESS_GBYTES_PER_S, Called
@@ -23,7 +21,9 @@ from gadgetopt.system.data import (
     Data,
     Instance,
     NonNegativeInt,
+    NonNegativeRational,
     PositiveInt,
+    PositiveRational,
     Rational,
     Solution,
     without,
@@ -34,16 +34,6 @@ from .mapping import fastest_mapping, servers_worth_using
 
 #: Objectives in weighted microticks stay below this, so that arrays of 64 bits hold them.
 MOST_WEIGHTED_MICROTICKS = 2**62
-
-
-def _positive(value: Fraction) -> Fraction:
-    if value <= 0:
-        raise PydanticCustomError("positive", "is not a positive number")
-    return value
-
-
-PositiveRational = Annotated[Rational, AfterValidator(_positive)]
-NonNegativeRational = Annotated[Rational, Field(ge=0)]
 
 
 class JobType(Data):

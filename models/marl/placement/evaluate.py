@@ -8,7 +8,9 @@ k has a task on server s, an iteration of job j takes
     + \beta^{rack}_j [\text{several servers}]
     + (\beta^{cross}_j - \beta^{rack}_j) [\text{several racks}],
 
-and the objective is the mean of :math:`W_j t_j`. With `per_task`, :math:`w_{ks}` is the number of
+and the objective is the mean of :math:`W_j t_j`. With boards what follows the first term is no less
+than :math:`V_j / b`, b the slowest of the job's rings inside servers (`architecture`). With
+`per_task`, :math:`w_{ks}` is the number of
 tasks of k on s. A measured slowdown replaces the sum among exactly its neighbours.
 """
 
@@ -20,8 +22,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.pieces.server_boards import fastest
 from gadgetopt.system.result import Evaluation, Violation
 
+from ..subproblems.architecture import Seats, wrong_seats
 from .instance import PlacementInstance, PlacementSolution
 
 
@@ -55,13 +59,14 @@ def evaluate(instance: PlacementInstance, solution: PlacementSolution) -> Evalua
     Returns
     -------
     Evaluation
-        The objective is None if a job has no tasks on servers that exist. Components: makespan in
+        The objective is None if a job has no tasks on servers that exist, or boards have no room
+        for them. Components: makespan in
         seconds, mean slowdown over the jobs, sum of all slowdowns over servers and jobs, share of
         the GPUs in use, servers used, jobs on several servers, jobs on several racks.
     """
     violations = tuple(_violations(instance, solution))
     undefined = {"unknown_job", "unplaced_job", "unknown_server", "repeated_server"}
-    if any(v.constraint in undefined for v in violations):
+    if any(instance.boards or v.constraint in undefined for v in violations):
         return Evaluation(None, violations)
     times = job_times(instance, solution)
     if not times:
@@ -93,22 +98,41 @@ def evaluate(instance: PlacementInstance, solution: PlacementSolution) -> Evalua
 def job_times(instance: PlacementInstance, solution: PlacementSolution) -> list[JobTime]:
     """Return what a placement of all jobs means for each of them."""
     times = []
-    slowdowns = _slowdowns(instance, solution)
+    slowdowns, seats = _slowdowns(instance, solution), seats_of(instance, solution)
     for j, (job, pairs) in enumerate(zip(instance.jobs, solution.tasks, strict=True)):
         slowdown, bottleneck = max(
             ((slowdowns[s][j], s) for s, _ in pairs), key=lambda on: (on[0], -on[1])
         )
         racks = {instance.servers[s].rack for s, _ in pairs}
-        iteration_s = job.base_iteration_s * (1 + slowdown)
-        if len(pairs) > 1:
-            iteration_s += job.rack_comm_s
+        comm_s = (Fraction(0), job.rack_comm_s)[len(pairs) > 1]
         if len(racks) > 1:
-            iteration_s += job.cross_comm_s - job.rack_comm_s
+            comm_s = job.cross_comm_s
+        if instance.boards:
+            comm_s = max(comm_s, instance.inside_s(j, seats[j]))
+        iteration_s = job.base_iteration_s * (1 + slowdown) + comm_s
         completion_s = job.iterations * iteration_s
         times.append(
             JobTime(slowdown, bottleneck, len(pairs), len(racks), iteration_s, completion_s)
         )
     return times
+
+
+def seats_of(instance: PlacementInstance, solution: PlacementSolution) -> list[Seats]:
+    """Return the GPUs of each job, by server; none without boards."""
+    if solution.gpus or not instance.boards:
+        return [
+            {s: gpus for (s, _), gpus in zip(pairs, gpu_sets, strict=True)}
+            for pairs, gpu_sets in zip(solution.tasks, solution.gpus, strict=False)
+        ]
+    free = [list(range(server.gpus)) for server in instance.servers]
+    seats: list[Seats] = []
+    for job, pairs in zip(instance.jobs, solution.tasks, strict=True):
+        seats.append({})
+        for s, n in pairs:
+            board = instance.boards[instance.servers[s].board]
+            seats[-1][s] = fastest(board, free[s], n * job.gpus_per_task)
+            free[s] = [g for g in free[s] if g not in seats[-1][s]]
+    return seats
 
 
 def _slowdowns(
@@ -168,6 +192,12 @@ def _violations(instance: PlacementInstance, solution: PlacementSolution) -> Ite
             yield Violation("gpus", f"server {s}", gpus[s] - server.gpus)
         if cpus[s] > server.cpus:
             yield Violation("cpus", f"server {s}", cpus[s] - server.cpus)
+    if solution.gpus:
+        if len(solution.gpus) != len(solution.tasks):
+            yield Violation("gpu_sets", "gpus", abs(len(solution.gpus) - len(solution.tasks)))
+        named = zip(solution.tasks, solution.gpus, strict=False)
+        seated = [(j, pairs, gpu_sets) for j, (pairs, gpu_sets) in enumerate(named)]
+        yield from wrong_seats(instance, "", seated)
 
 
 def _whole(value: Fraction) -> Number:

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
-from pydantic import model_validator
+from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from gadgetopt.system.data import NonNegativeInt, PositiveInt, Solution
+from gadgetopt.system.data import NonNegativeInt, PositiveInt, Solution, without
 
-from ..subproblems.cluster import ClusterInstance, size
+from ..subproblems.architecture import BoardedInstance
+from ..subproblems.cluster import size
 
 __all__ = ["PlacementInstance", "PlacementSolution", "size"]
 
 
-class PlacementInstance(ClusterInstance):
+class PlacementInstance(BoardedInstance):
     """A cluster and one batch of jobs that start together.
 
-    Arrival times say in which order first-come-first-served rules take the jobs, no more. Boards,
-    networks and gradients are those of `marl_queueing`.
+    Arrival times say in which order first-come-first-served rules take the jobs, no more. Networks
+    are those of `marl_queueing`.
     """
 
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no boards if there are none: files from before them stay the same."""
+        return without(write(self), self, "boards")
+
     @model_validator(mode="after")
-    def _servers_are_plain(self) -> Self:
+    def _servers_have_no_addresses(self) -> Self:
         for s, server in enumerate(self.servers):
-            if server.board or server.address:
+            if server.address:
                 raise ValueError(
-                    f"servers[{s}]: has a board or an address, expected none: "
-                    "only marl_queueing knows them"
-                )
-        for j, job in enumerate(self.jobs):
-            if job.gradient_gbytes:
-                raise ValueError(
-                    f"jobs[{j}].gradient_gbytes: {job.gradient_gbytes}, expected 0: "
-                    "only marl_queueing knows gradients"
+                    f"servers[{s}].address: there is one, expected none: "
+                    "only marl_queueing knows networks"
                 )
         return self
 
@@ -45,9 +45,18 @@ class PlacementSolution(Solution):
     ----------
     tasks : tuple, shape (jobs,)
         Of every job the pairs (server, number of its tasks there), each server at most once.
+    gpus : tuple
+        With boards: of every pair of every job the GPUs that the tasks have there. A solution that
+        names none gives the jobs of a server, by number, the free GPUs with the fastest ring.
     """
 
     tasks: tuple[tuple[tuple[NonNegativeInt, PositiveInt], ...], ...]
+    gpus: tuple[tuple[tuple[NonNegativeInt, ...], ...], ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write no GPUs if none are named: files from before them stay the same."""
+        return without(write(self), self, "gpus")
 
     @classmethod
     def of(cls, tasks: Sequence[Mapping[int, int]]) -> PlacementSolution:

@@ -24,8 +24,9 @@ from fractions import Fraction
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Evaluation, Violation
 
+from ..subproblems.architecture import Seats, wrong_seats
 from .instance import QueueingInstance, QueueingSolution, Running
-from .subproblems.seats import Seats, seated, slowest_ring
+from .subproblems.seats import seated
 
 
 def evaluate(instance: QueueingInstance, solution: QueueingSolution) -> Evaluation:
@@ -183,34 +184,16 @@ def _ring_s(instance: QueueingInstance, r: Running, seats: Seats) -> Fraction:
     """Return the time of a job's ring: that of its slowest hop."""
     pairs = itertools.combinations([s for s, _ in r.tasks], 2)
     level = max((instance.level(s, other) for s, other in pairs), default=0)
-    ring = slowest_ring(instance, seats)
-    inside_s = instance.rings_gbytes[r.job] / ring if ring else Fraction(0)
-    return max(inside_s, instance.span_s(r.job, level))
+    return max(instance.inside_s(r.job, seats), instance.span_s(r.job, level))
 
 
 def _misseated(instance: QueueingInstance, solution: QueueingSolution) -> Iterator[Violation]:
     """Yield the GPUs that jobs cannot have: all jobs name theirs, or none does."""
     named = [r for running in solution.slots for r in running if r.gpus]
     for slot, running in enumerate(solution.slots if named else ()):
-        taken: Counter[tuple[int, int]] = Counter()
-        for r in running:
-            where = f"slots[{slot}], job {r.job}"
-            if not instance.boards or len(r.gpus) != len(r.tasks):
-                expected = len(r.tasks) if instance.boards else 0
-                yield Violation("gpu_sets", where, abs(len(r.gpus) - expected))
-                continue
-            for (s, n), gpus in zip(r.tasks, r.gpus, strict=True):
-                if r.job >= len(instance.jobs) or s >= len(instance.servers):
-                    continue
-                need = n * instance.jobs[r.job].gpus_per_task
-                wrong = abs(len(set(gpus)) - need) + len(gpus) - len(set(gpus))
-                wrong += sum(g >= instance.servers[s].gpus for g in gpus)
-                if wrong:
-                    yield Violation("gpu_set", f"{where}, server {s}", wrong)
-                taken.update((s, g) for g in set(gpus))
-        for (s, g), times in taken.items():
-            if times > 1:
-                yield Violation("shared_gpu", f"slots[{slot}], server {s}, GPU {g}", times - 1)
+        yield from wrong_seats(
+            instance, f"slots[{slot}], ", [(r.job, r.tasks, r.gpus) for r in running]
+        )
 
 
 def _misplaced(instance: QueueingInstance, solution: QueueingSolution) -> Iterator[Violation]:

@@ -16,22 +16,24 @@ from pydantic import (
     model_validator,
 )
 
-from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt, Solution, without
-
-from ..subproblems.architecture import Board, Network, ring_gbytes
-from ..subproblems.cluster import (
-    ClusterInstance,
+from gadgetopt.system.data import (
+    Data,
+    NonNegativeInt,
+    PositiveInt,
     PositiveRational,
-    forced_comm_s,
-    tasks_that_fit,
+    Solution,
+    without,
 )
+
+from ..subproblems.architecture import BoardedInstance, Network
+from ..subproblems.cluster import forced_comm_s, tasks_that_fit
 from ..subproblems.cluster import size as cluster_size
 
 #: Most slots of an instance.
 MOST_SLOTS = 10**6
 
 
-class QueueingInstance(ClusterInstance):
+class QueueingInstance(BoardedInstance):
     """A cluster, jobs that arrive over time, and the slots in which they may run.
 
     Attributes
@@ -43,8 +45,6 @@ class QueueingInstance(ClusterInstance):
     migration : bool
         True if a job may lie elsewhere in every slot, or wait again; else it stays where it starts
         until it is finished.
-    boards : tuple of Board
-        Of which each server has one; none: the inside of servers costs nothing.
     network : Network, optional
         It takes the place of `rack_comm_s` and `cross_comm_s`.
     """
@@ -52,7 +52,6 @@ class QueueingInstance(ClusterInstance):
     slot_s: PositiveRational
     num_slots: Annotated[PositiveInt, Field(le=MOST_SLOTS)]
     migration: bool = True
-    boards: tuple[Board, ...] = ()
     network: Network | None = None
 
     @model_serializer(mode="wrap")
@@ -64,13 +63,6 @@ class QueueingInstance(ClusterInstance):
     def has_architecture(self) -> bool:
         """True if there are boards, or a network."""
         return bool(self.boards) or self.network is not None
-
-    @cached_property
-    def rings_gbytes(self) -> tuple[Fraction, ...]:
-        """V_j of each job."""
-        return tuple(
-            ring_gbytes(job.gradient_gbytes, job.num_tasks * job.gpus_per_task) for job in self.jobs
-        )
 
     def span_s(self, j: int, level: int) -> Fraction:
         """Return beta_j(L): 0 for one server, 1 for a rack, and so on."""
@@ -129,23 +121,6 @@ class QueueingInstance(ClusterInstance):
         """The first slot that begins no earlier than each job's arrival."""
         slots = [job.arrival_s / self.slot_s for job in self.jobs]
         return tuple(-(-slot.numerator // slot.denominator) for slot in slots)
-
-    @model_validator(mode="after")
-    def _servers_have_known_boards(self) -> Self:
-        for s, server in enumerate(self.servers):
-            if not self.boards and server.board:
-                raise ValueError(f"servers[{s}].board: {server.board}, but there are no boards")
-            if self.boards and server.board >= len(self.boards):
-                raise ValueError(
-                    f"servers[{s}].board: {server.board}, expected less than the "
-                    f"{len(self.boards)} boards"
-                )
-            if self.boards and self.boards[server.board].gpus != server.gpus:
-                raise ValueError(
-                    f"servers[{s}].gpus: {server.gpus}, but its board has "
-                    f"{self.boards[server.board].gpus}"
-                )
-        return self
 
     @model_validator(mode="after")
     def _servers_have_addresses_in_the_network(self) -> Self:

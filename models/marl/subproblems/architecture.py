@@ -1,11 +1,9 @@
 r"""The inside of servers and the network between them: what a gang's gradients pay (reconstructed).
 
 A job with N GPUs sends :math:`V_j = 2\frac{N-1}{N}h_j` GBytes an iteration round a ring over all of
-them, :math:`h_j` being its gradients. A ring is as fast as its slowest hop. In a server it takes
-the cyclic order whose slowest hop is fastest, where a hop is as fast as the NVLink between two
-GPUs or, without one, as their PCIe switch, their socket, or the link between sockets. Servers at
-level L of the network are :math:`\mathrm{hops}_L` hops of :math:`h` seconds from each other, and
-share its links by the oversubscription :math:`o_L`:
+them, :math:`h_j` being its gradients. A ring is as fast as its slowest hop; inside a server see
+`pieces.server_boards`. Servers at level L of the network are :math:`\mathrm{hops}_L` hops of
+:math:`h` seconds from each other, and share its links by the oversubscription :math:`o_L`:
 
 .. math::
     \beta_j(L) = \frac{V_j o_L}{\mathrm{NIC}} + 2 (N - 1)\, \mathrm{hops}_L\, h.
@@ -16,111 +14,103 @@ Links that several jobs share are no slower for it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt
+from gadgetopt.pieces.server_boards import Board
+from gadgetopt.system.data import Data, NonNegativeRational, PositiveInt, PositiveRational
+from gadgetopt.system.result import Violation
 
-from .cluster import NonNegativeRational, PositiveRational
+from .cluster import ClusterInstance
 
-#: Most GPUs of a board: of so many all rings are tried, 16,000 for eight. By definition.
-MOST_BOARD_GPUS = 8
+#: GPUs of a job by server.
+Seats = dict[int, tuple[int, ...]]
 
 
-class Board(Data):
-    """The inside of a server.
+class BoardedInstance(ClusterInstance):
+    """A cluster whose servers may have an inside.
 
     Attributes
     ----------
-    sockets : tuple
-        Of every socket its PCIe switches, of every switch its GPUs; they are numbered from 0.
-    switch_gbytes_s, socket_gbytes_s, between_gbytes_s : Rational
-        GBytes per second between two GPUs of a switch, of a socket, and of two sockets.
-    nvlinks : tuple
-        Triples (GPU, GPU, GBytes per second).
+    boards : tuple of Board
+        Of which each server has one; none: the inside of servers costs nothing.
     """
 
-    sockets: Annotated[tuple[tuple[tuple[NonNegativeInt, ...], ...], ...], Field(min_length=1)]
-    switch_gbytes_s: PositiveRational
-    socket_gbytes_s: PositiveRational
-    between_gbytes_s: PositiveRational
-    nvlinks: tuple[tuple[NonNegativeInt, NonNegativeInt, PositiveRational], ...] = ()
+    boards: tuple[Board, ...] = ()
 
     @cached_property
-    def gpus(self) -> int:
-        """Number of GPUs."""
-        return sum(len(switch) for socket in self.sockets for switch in socket)
-
-    @cached_property
-    def _switch_of(self) -> dict[int, tuple[int, int]]:
-        return {
-            gpu: (a, b)
-            for a, socket in enumerate(self.sockets)
-            for b, switch in enumerate(socket)
-            for gpu in switch
-        }
-
-    @cached_property
-    def _nvlink(self) -> dict[frozenset[int], Fraction]:
-        return {frozenset((u, v)): speed for u, v, speed in self.nvlinks}
-
-    def hop_gbytes_s(self, u: int, v: int) -> Fraction:
-        """Return how fast one GPU sends to another."""
-        nvlink = self._nvlink.get(frozenset((u, v)))
-        if nvlink is not None:
-            return nvlink
-        here, there = self._switch_of[u], self._switch_of[v]
-        if here == there:
-            return self.switch_gbytes_s
-        return self.socket_gbytes_s if here[0] == there[0] else self.between_gbytes_s
-
-    @cached_property
-    def _rings(self) -> dict[tuple[int, ...], Fraction]:
-        return {}
-
-    def ring_gbytes_s(self, gpus: Iterable[int]) -> Fraction:
-        """Return how fast the best ring over two or more GPUs is."""
-        key = tuple(sorted(gpus))
-        if key not in self._rings:
-            first, rest = key[0], key[1:]
-            self._rings[key] = max(
-                min(self.hop_gbytes_s(u, v) for u, v in itertools.pairwise((first, *order, first)))
-                for order in itertools.permutations(rest)
-            )
-        return self._rings[key]
-
-    @cached_property
-    def fastest_gbytes_s(self) -> tuple[Fraction | None, ...]:
-        """How fast the best ring over k GPUs is, by k; None for k below 2."""
-        return (
-            None,
-            None,
-            *(
-                max(map(self.ring_gbytes_s, itertools.combinations(range(self.gpus), k)))
-                for k in range(2, self.gpus + 1)
-            ),
+    def rings_gbytes(self) -> tuple[Fraction, ...]:
+        """V_j of each job."""
+        return tuple(
+            ring_gbytes(job.gradient_gbytes, job.num_tasks * job.gpus_per_task) for job in self.jobs
         )
 
+    def inside_s(self, j: int, seats: Mapping[int, Collection[int]]) -> Fraction:
+        """Return what an iteration of a job pays for the slowest of its rings inside servers."""
+        rings = [
+            self.boards[self.servers[s].board].ring_gbytes_s(gpus)
+            for s, gpus in seats.items()
+            if len(gpus) > 1
+        ]
+        return self.rings_gbytes[j] / min(rings) if rings else Fraction(0)
+
     @model_validator(mode="after")
-    def _gpus_are_numbered(self) -> Self:
-        found = sorted(gpu for socket in self.sockets for switch in socket for gpu in switch)
-        if len(found) > MOST_BOARD_GPUS:
-            raise ValueError(f"sockets: {len(found)} GPUs, expected at most {MOST_BOARD_GPUS}")
-        if found != list(range(len(found))):
-            raise ValueError(f"sockets: GPUs {found}, expected every number from 0 once")
-        linked: set[frozenset[int]] = set()
-        for i, (u, v, _) in enumerate(self.nvlinks):
-            if u == v or max(u, v) >= len(found) or frozenset((u, v)) in linked:
+    def _servers_have_known_boards(self) -> Self:
+        for s, server in enumerate(self.servers):
+            if not self.boards and server.board:
+                raise ValueError(f"servers[{s}].board: {server.board}, but there are no boards")
+            if self.boards and server.board >= len(self.boards):
                 raise ValueError(
-                    f"nvlinks[{i}]: between {u} and {v}, expected two of the {len(found)} GPUs "
-                    "that no other entry has"
+                    f"servers[{s}].board: {server.board}, expected less than the "
+                    f"{len(self.boards)} boards"
                 )
-            linked.add(frozenset((u, v)))
+            if self.boards and self.boards[server.board].gpus != server.gpus:
+                raise ValueError(
+                    f"servers[{s}].gpus: {server.gpus}, but its board has "
+                    f"{self.boards[server.board].gpus}"
+                )
         return self
+
+
+def wrong_seats(
+    instance: BoardedInstance,
+    before: str,
+    named: Iterable[tuple[int, Sequence[tuple[int, int]], Sequence[Sequence[int]]]],
+) -> Iterator[Violation]:
+    """Yield the GPUs that jobs cannot have at one time.
+
+    Parameters
+    ----------
+    instance : BoardedInstance
+    before : str
+        With which the place of a violation begins.
+    named : iterable
+        Of each job its number, its pairs (server, tasks), and its GPUs on each.
+    """
+    taken: Counter[tuple[int, int]] = Counter()
+    for j, tasks, gpu_sets in named:
+        where = f"{before}job {j}"
+        if not instance.boards or len(gpu_sets) != len(tasks):
+            expected = len(tasks) if instance.boards else 0
+            yield Violation("gpu_sets", where, abs(len(gpu_sets) - expected))
+            continue
+        for (s, n), gpus in zip(tasks, gpu_sets, strict=True):
+            if j >= len(instance.jobs) or s >= len(instance.servers):
+                continue
+            need = n * instance.jobs[j].gpus_per_task
+            wrong = abs(len(set(gpus)) - need) + len(gpus) - len(set(gpus))
+            wrong += sum(g >= instance.servers[s].gpus for g in gpus)
+            if wrong:
+                yield Violation("gpu_set", f"{where}, server {s}", wrong)
+            taken.update((s, g) for g in set(gpus))
+    for (s, g), times in taken.items():
+        if times > 1:
+            yield Violation("shared_gpu", f"{before}server {s}, GPU {g}", times - 1)
 
 
 class Network(Data):

@@ -9,13 +9,11 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import (
-    AfterValidator,
     Field,
     SerializerFunctionWrapHandler,
     model_serializer,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.exact import common_denominator
@@ -23,8 +21,9 @@ from gadgetopt.system.data import (
     Data,
     Instance,
     NonNegativeInt,
+    NonNegativeRational,
     PositiveInt,
-    Rational,
+    PositiveRational,
     without,
 )
 
@@ -32,16 +31,6 @@ from gadgetopt.system.data import (
 MOST_UNITS = 10**6
 #: Most iterations of a job: whole numbers up to this are exact as doubles. By definition.
 MOST_ITERATIONS = 10**15
-
-
-def _positive(value: Fraction) -> Fraction:
-    if value <= 0:
-        raise PydanticCustomError("positive", "is not a positive number")
-    return value
-
-
-PositiveRational = Annotated[Rational, AfterValidator(_positive)]
-NonNegativeRational = Annotated[Rational, Field(ge=0)]
 Units = Annotated[NonNegativeInt, Field(le=MOST_UNITS)]
 
 

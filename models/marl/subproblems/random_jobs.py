@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Of how many tasks a job is, each as likely. By definition.
 TASKS = (1, 1, 2, 2, 4)
+#: Gradients of a job, in hundredths of a GByte: from a small network to a large one. By definition.
+GRADIENTS = (5, 150)
 
 
 def table(
@@ -74,6 +76,17 @@ def random_job(
         rack_comm_s=Fraction(int(rng.integers(20, 101)), 1000),
         cross_comm_s=Fraction(int(rng.integers(100, 501)), 1000),
         **given,
+    )
+
+
+def with_gradients(
+    rng: np.random.Generator, jobs: Sequence[Job], **changed: Any
+) -> tuple[Job, ...]:
+    """Return jobs with random gradients; `changed` fields are others, too."""
+    drawn = rng.integers(GRADIENTS[0], GRADIENTS[1] + 1, size=len(jobs)).tolist()
+    return tuple(
+        job.model_copy(update={"gradient_gbytes": Fraction(h, 100), **changed})
+        for job, h in zip(jobs, drawn, strict=True)
     )
 
 

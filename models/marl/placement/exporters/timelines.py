@@ -10,33 +10,47 @@ from gadgetopt.pieces.formats.timelines.files import Timelines
 from gadgetopt.pieces.formats.timelines.spans import Span, by_number, number_in
 from gadgetopt.system.declaring import exporter
 
-from ..evaluate import evaluate, job_times
+from ...subproblems.architecture import Seats
+from ..evaluate import evaluate, job_times, seats_of
 from ..instance import PlacementInstance, PlacementSolution
 
 
 def spans(instance: PlacementInstance, solution: PlacementSolution) -> list[Span]:
-    """Return the tasks of every job on its servers; all jobs start at 0."""
+    """Return the tasks of every job on its servers, and on their GPUs; all jobs start at 0."""
+    times, seats = job_times(instance, solution), seats_of(instance, solution)
     return [
-        Span(f"job {j}", 0, time.completion_s, f"server {server}", tasks)
-        for j, (time, pairs) in enumerate(
-            zip(job_times(instance, solution), solution.tasks, strict=True)
-        )
+        Span(f"job {j}", 0, times[j].completion_s, _place(server, seats[j : j + 1]), tasks)
+        for j, pairs in enumerate(solution.tasks)
         for server, tasks in pairs
     ]
+
+
+def _place(server: int, seats: Sequence[Seats]) -> str:
+    """Return the name of a server, and of a job's GPUs there if its server has a board."""
+    on = f" GPUs {'+'.join(map(str, seats[0][server]))}" if seats else ""
+    return f"server {server}{on}"
 
 
 def decision(instance: PlacementInstance, spans: Sequence[Span]) -> PlacementSolution:
     """Return the tasks of every job on its servers."""
     tasks: list[dict[int, int]] = []
+    seats: list[tuple[tuple[int, ...], ...]] = []
     for j, found in enumerate(by_number(spans, "job", len(instance.jobs))):
         on: dict[int, int] = {}
+        gpus: Seats = {}
         for span in found:
-            server = number_in(span.resource, "server", f"job {j}: resource")
+            name, _, names = span.resource.partition(" GPUs ")
+            server = number_in(name, "server", f"job {j}: resource")
             if server in on:
                 raise InputError(f"job {j}: is on server {server} twice")
             on[server] = span.count
+            if not all(g.isdecimal() for g in names.split("+") if g):
+                raise InputError(f"job {j}: resource: {span.resource!r}, expected GPUs like 0+1")
+            gpus[server] = tuple(int(g) for g in names.split("+") if g)
         tasks.append(on)
-    return PlacementSolution.of(tasks)
+        seats.append(tuple(gpus[s] for s in sorted(on)))
+    placed = PlacementSolution.of(tasks)
+    return placed.model_copy(update={"gpus": tuple(seats)}) if instance.boards else placed
 
 
 TIMELINES = Timelines("s", spans, decision, evaluate)

@@ -80,14 +80,34 @@ def check_additive(instance: PlacementInstance) -> None:
         raise ModelRefused("measured: F1 needs slowdowns that are sums over the other jobs")
 
 
+def check_plain(instance: PlacementInstance) -> None:
+    """Refuse instances with boards.
+
+    Raises
+    ------
+    ModelRefused
+    """
+    if instance.boards:
+        raise ModelRefused("boards: only patterns, ring_assignment and price_and_close know them")
+
+
 def build_with(instance: PlacementInstance, products: Products) -> pyo.ConcreteModel:
     """Build (F1) with one of the three forms of (5).
 
     Raises
     ------
     ModelRefused
-        If slowdowns are measured, or there are too many pairs of jobs on servers.
+        If there are boards, slowdowns are measured, or pairs of jobs on servers are too many.
     """
+    check_plain(instance)
+    m = build_rows(instance, products)
+    # (6), with t_j in the objective.
+    m.mean_completion_s = pyo.Objective(expr=mean_completion_s(m, instance), doc="(F1)")
+    return m
+
+
+def build_rows(instance: PlacementInstance, products: Products) -> pyo.ConcreteModel:
+    """Build (F1) without its objective."""
     check_additive(instance)
     jobs, servers = instance.jobs, instance.servers
     pairs = len(jobs) * (len(jobs) - 1) * len(servers)
@@ -129,8 +149,6 @@ def build_with(instance: PlacementInstance, products: Products) -> pyo.ConcreteM
 
     _add_spread(m, instance)
     _add_slowdowns(m, instance, products)
-    # (6), with t_j in the objective.
-    m.mean_completion_s = pyo.Objective(expr=mean_completion_s(m, instance), doc="(F1)")
     return m
 
 

@@ -36,7 +36,7 @@ def learned(
     if agents < 0:
         raise InputError(f"agents: {agents}, expected at least 0")
     clock = Clock(limits)
-    weights, trained = read_weights(policy, "actor_critic")
+    weights, trained = read_weights(policy)
     queue = PolicyQueue(instance, weights, Team(agents or trained.agents, trained.order))
     solution = plan(instance, queue, clock)
     return MethodOutcome(

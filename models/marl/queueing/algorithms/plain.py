@@ -17,7 +17,7 @@ from ..subproblems.slots import SlotRates
 
 def marl(instance: QueueingInstance, policy: str = "", agents: int = 0) -> QueueingSolution | None:
     """Return the plan of a policy on servers without boards; None if a job does not end in time."""
-    weights, team = read_weights(policy, "actor_critic")
+    weights, team = read_weights(policy)
     # the servers are split into as many partitions as there are agents; a job arrives at one
     cluster = Agents(Occupancy(instance), graphs_of(instance, agents or team.agents), weights)
     number, rates = cluster.fabric.agents, SlotRates(instance)

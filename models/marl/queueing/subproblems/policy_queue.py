@@ -19,9 +19,11 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.pieces.server_boards import fastest
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.system.training import read_policy
 
+from ...subproblems.architecture import Seats
 from ...subproblems.learned import network
 from ...subproblems.learned.fabric import Fabric
 from ...subproblems.learned.placer import Choose, LearnedPlacer, likeliest
@@ -33,7 +35,7 @@ from ..instance import QueueingInstance, Running
 from . import typed_network
 from .graphs import Graphs, graphs_of
 from .queue import JobQueue
-from .seats import Seats, fastest, seated
+from .seats import seated
 
 #: Features of a server, ends of its jobs at least and in the mean, and of the queue: own and all
 #: jobs, GPUs and work of all, age and length of the job, ends of what runs at least and in the
@@ -335,7 +337,7 @@ class _NoScorer:
         raise AssertionError("these agents score by weights of their own")
 
 
-def read_weights(path: str, trainer: str) -> tuple[dict[str, Floats], Team]:
+def read_weights(path: str) -> tuple[dict[str, Floats], Team]:
     """Return the weights of a policy's file, of the shipped one if no path is given, and its team.
 
     Raises
@@ -343,7 +345,7 @@ def read_weights(path: str, trainer: str) -> tuple[dict[str, Floats], Team]:
     InputError
         One line, if the file holds anything else.
     """
-    policy = read_policy(path or SHIPPED, "marl_queueing", (trainer,))
+    policy = read_policy(path or SHIPPED, "marl_queueing", ("actor_critic", "linear"))
     agents, order = (policy.about.parameters.get(name) for name in ("agents", "order"))
     if not isinstance(agents, int) or agents < 1:
         raise InputError(f"{policy.place}: agents: {agents!r}, expected a positive integer")

@@ -7,15 +7,12 @@ the first.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from fractions import Fraction
 
-from ...subproblems.architecture import Board
+from gadgetopt.pieces.server_boards import fastest
+
+from ...subproblems.architecture import Seats
 from ..instance import QueueingInstance, Running
-
-#: GPUs of a job by server.
-Seats = dict[int, tuple[int, ...]]
 
 
 def seated(
@@ -52,21 +49,3 @@ def seated(
             seats[s] = fastest(board, free, n * instance.jobs[r.job].gpus_per_task)
             busy.update(seats[s])
     return found
-
-
-def fastest(board: Board, free: Sequence[int], number: int) -> tuple[int, ...]:
-    """Return the first of those sets of free GPUs whose ring is fastest."""
-    sets = itertools.combinations(free, number)
-    return max(sets, key=lambda x: board.ring_gbytes_s(x) if len(x) > 1 else 0)
-
-
-def slowest_ring(instance: QueueingInstance, seats: Seats) -> Fraction | None:
-    """Return the GBytes per second of the slowest ring inside a server; None if there is none."""
-    return min(
-        (
-            instance.boards[instance.servers[s].board].ring_gbytes_s(gpus)
-            for s, gpus in seats.items()
-            if len(gpus) > 1
-        ),
-        default=None,
-    )

@@ -6,11 +6,15 @@ from fractions import Fraction
 
 from gadgetopt.search.clock import Clock
 
+from ...subproblems.architecture import Seats
 from ...subproblems.contents import Slowdowns
 from ...subproblems.occupancy import Occupancy
 from ..instance import QueueingInstance, QueueingSolution, Running
 from .queue import JobQueue
-from .seats import Seats, seated, slowest_ring
+from .seats import seated
+
+#: Seconds of a job without a ring. By definition.
+_NOTHING = Fraction(0)
 
 
 class SlotRates:
@@ -19,17 +23,17 @@ class SlotRates:
     def __init__(self, instance: QueueingInstance):
         self._instance = instance
         self._slowdowns = Slowdowns(instance, ())
-        self._known: dict[tuple[int, Fraction, int, Fraction | None], int] = {}
+        self._known: dict[tuple[int, Fraction, int, Fraction], int] = {}
 
-    def iterations(self, occupancy: Occupancy, j: int, ring: Fraction | None = None) -> int:
+    def iterations(self, occupancy: Occupancy, j: int, inside_s: Fraction = _NOTHING) -> int:
         """Return how many iterations a running job can do in a slot.
 
         Parameters
         ----------
         occupancy : Occupancy
         j : int
-        ring : Fraction, optional
-            GBytes per second of its slowest ring inside a server.
+        inside_s : Fraction, optional
+            What an iteration pays for its rings inside servers.
         """
         instance, job = self._instance, self._instance.jobs[j]
         there = occupancy.servers_of[j]
@@ -37,11 +41,9 @@ class SlotRates:
             self._slowdowns.among(job.type, self._neighbours(occupancy, j, s)) for s in there
         )
         span = instance.span(there)
-        key = (j, slowdown, span, ring)
+        key = (j, slowdown, span, inside_s)
         if key not in self._known:
-            comm_s = instance.span_s(j, span)
-            if ring is not None:
-                comm_s = max(comm_s, instance.rings_gbytes[j] / ring)
+            comm_s = max(instance.span_s(j, span), inside_s)
             iteration_s = job.base_iteration_s * (1 + slowdown) + comm_s
             self._known[key] = int(instance.slot_s // iteration_s)
         return self._known[key]
@@ -76,7 +78,9 @@ def plan(instance: QueueingInstance, queue: JobQueue, clock: Clock) -> QueueingS
             )
         )
         rings = _rings(instance, slots[-1], before) if instance.boards else {}
-        done = {j: rates.iterations(queue.occupancy, j, rings.get(j)) for j in queue.running}
+        done = {
+            j: rates.iterations(queue.occupancy, j, rings.get(j, _NOTHING)) for j in queue.running
+        }
         for j, iterations in done.items():
             queue.left[j] -= iterations
             queue.attained_gpu_s[j] += gpu_s[j]
@@ -90,9 +94,9 @@ def _rings(
     instance: QueueingInstance,
     running: tuple[Running, ...],
     before: dict[int, tuple[Running, Seats]],
-) -> dict[int, Fraction | None]:
-    """Return the slowest ring of each job of a slot; `before` then has what is on which GPUs."""
+) -> dict[int, Fraction]:
+    """Return what each job of a slot pays for its rings; `before` then has who is on which GPUs."""
     seats = seated(instance, running, before)
     before.clear()
     before.update({r.job: (r, seats[r.job]) for r in running})
-    return {j: slowest_ring(instance, of_job) for j, of_job in seats.items()}
+    return {j: instance.inside_s(j, of_job) for j, of_job in seats.items()}

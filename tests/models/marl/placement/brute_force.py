@@ -12,6 +12,7 @@ from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.instance import PlacementInstance, PlacementSolution
 from gadgetopt.models.marl.subproblems.cluster import Job, Measured, Server
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.pieces.server_boards import Board
 
 
 def optimum(instance: PlacementInstance) -> Number | None:
@@ -29,6 +30,66 @@ def placements(instance: PlacementInstance) -> Iterator[PlacementSolution]:
             solution = PlacementSolution.of([dict(enumerate(way)) for way in chosen])
             assert evaluate(instance, solution).feasible
             yield solution
+
+
+def seated_optimum(instance: PlacementInstance) -> Number | None:
+    """The least mean completion time of all placements with all GPUs of all jobs, on boards."""
+    return min(
+        (
+            evaluate(instance, solution.model_copy(update={"gpus": gpus})).objective
+            for solution in placements(instance)
+            for gpus in _gpu_sets(instance, solution)
+        ),
+        default=None,
+    )
+
+
+def _gpu_sets(
+    instance: PlacementInstance, solution: PlacementSolution
+) -> Iterator[tuple[tuple[tuple[int, ...], ...], ...]]:
+    """Every way to give the jobs of a placement disjoint sets of GPUs."""
+    pairs = [(j, s, n) for j, on in enumerate(solution.tasks) for s, n in on]
+    choices = [
+        itertools.combinations(range(instance.servers[s].gpus), n * instance.jobs[j].gpus_per_task)
+        for j, s, n in pairs
+    ]
+    for chosen in itertools.product(*choices):
+        taken = [(s, g) for (_, s, _), gpus in zip(pairs, chosen, strict=True) for g in gpus]
+        if len(taken) == len(set(taken)):
+            sets = iter(chosen)
+            yield tuple(tuple(next(sets) for _ in on) for on in solution.tasks)
+
+
+def boarded(rng: np.random.Generator) -> PlacementInstance:
+    """A few jobs with gradients on two servers with boards of two to four GPUs, some NVLinks."""
+    boards = tuple(small_board(rng, gpus) for gpus in (2, 3, 4))
+    kinds = rng.integers(0, 3, size=2).tolist()
+    racks = int(rng.integers(1, 3))
+    servers = tuple(
+        Server(gpus=2 + kind, cpus=8, rack=s % racks, board=kind) for s, kind in enumerate(kinds)
+    )
+    types = int(rng.integers(1, 3))
+    jobs = tuple(
+        job.model_copy(update={"gradient_gbytes": hundredths(rng, 0, 300)})
+        for job in small_jobs(rng, types, servers, int(rng.integers(1, 4)))
+    )
+    return PlacementInstance(
+        servers=servers, jobs=jobs, interference=small_table(rng, types), boards=boards
+    )
+
+
+def small_board(rng: np.random.Generator, gpus: int) -> Board:
+    """Two sockets, the first with one switch or two, and maybe an NVLink."""
+    first = tuple(range(gpus - gpus // 2))
+    split = len(first) > 1 and rng.random() < 0.5
+    u, v = rng.choice(gpus, size=2, replace=False).tolist()
+    return Board(
+        sockets=((first[:1], first[1:]) if split else (first,), (tuple(range(len(first), gpus)),)),
+        switch_gbytes_s=Fraction(int(rng.integers(8, 17))),
+        socket_gbytes_s=Fraction(int(rng.integers(6, 13))),
+        between_gbytes_s=Fraction(int(rng.integers(2, 9))),
+        nvlinks=((u, v, Fraction(25)),) if rng.random() < 0.5 else (),
+    )
 
 
 def spreads(tasks: int, servers: int) -> Iterator[tuple[int, ...]]:

@@ -14,9 +14,10 @@ from gadgetopt.models.marl.queueing.instance import (
     QueueingSolution,
     Running,
 )
-from gadgetopt.models.marl.subproblems.architecture import Board, Network
+from gadgetopt.models.marl.subproblems.architecture import Network
 from gadgetopt.models.marl.subproblems.cluster import Server
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.pieces.server_boards import Board
 
 from ..placement.brute_force import small_jobs, small_table, spreads
 

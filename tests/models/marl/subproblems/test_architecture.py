@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from gadgetopt.models.marl.queueing.data.generate.topologies import bcube, board_of, fat_tree, vl2
+from gadgetopt.models.marl.queueing.data.generate.topologies import bcube, fat_tree, vl2
 from gadgetopt.models.marl.queueing.instance import QueueingInstance
-from gadgetopt.models.marl.subproblems.architecture import Board, Network, ring_gbytes
+from gadgetopt.models.marl.subproblems.architecture import Network, ring_gbytes
+from gadgetopt.pieces.server_boards import Board, board_of
 
 
 def rings(board, size):

@@ -1,10 +1,11 @@
-"""Presets: random jobs on a rack, on a leaf-spine network, on a fat tree; and many alike."""
+"""Presets: random jobs on a rack, on boards, on a leaf-spine network, a fat tree; many alike."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gadgetopt.pieces.server_boards import BoardName, board_of
 from gadgetopt.system.declaring import generator
 
 from ....subproblems.random_jobs import (
@@ -13,6 +14,7 @@ from ....subproblems.random_jobs import (
     jobs_for,
     racks_of,
     table,
+    with_gradients,
 )
 from ...instance import PlacementInstance
 
@@ -75,6 +77,28 @@ def fat_tree(
 ) -> PlacementInstance:
     """Random jobs on a fat tree of k-port switches, k^3/4 servers."""
     return _instance(rng, fat_tree_of(ports), jobs, types, load)
+
+
+@generator()
+def boards(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 6,
+    servers: int = 3,
+    types: int = 4,
+    board: BoardName = "nvlink_pairs",
+    load: float = 1.0,
+) -> PlacementInstance:
+    """One rack of servers whose sockets, PCIe switches and NVLinks cost something."""
+    inside = () if board == "none" else (board_of(board),)
+    gpus = inside[0].gpus if inside else 4
+    plain = single_rack(rng, jobs=jobs, servers=servers, gpus=gpus, types=types, load=load)
+    return PlacementInstance(
+        servers=plain.servers,
+        jobs=with_gradients(rng, plain.jobs),
+        interference=plain.interference,
+        boards=inside,
+    )
 
 
 @generator()

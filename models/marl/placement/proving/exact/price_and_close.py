@@ -14,6 +14,9 @@ with racks follows, over the contents whose reduced cost the placement found so 
 Where a guess leaves many contents, large-neighbourhood search finds a placement first. Where it
 leaves too many, the largest guess that does not is tried for a part of the time, and branch and
 price (`branching`) raises the bound in the rest.
+
+Rings inside servers only make a placement cost more, so all of this bounds an instance with boards,
+too. Where its best placement pays for a ring, F2 with the GPUs of jobs follows (`patterns`).
 """
 
 from __future__ import annotations
@@ -24,15 +27,17 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
-from gadgetopt.solvers import seed_of
+from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.data import Certificate
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ...evaluate import evaluate
+from ...formulations.assignment import check_plain
 from ...heuristics.lns import lns
 from ...instance import (
     PlacementInstance,
@@ -49,6 +54,7 @@ from ..bounds.configuration import (
 )
 from ..certificate.check import prices_of
 from ..content_search import Contents
+from ..formulations import patterns
 from ..layout import placed
 from ..terms import Terms
 from .branching import (
@@ -113,7 +119,10 @@ def price_and_close(
     def close(run: _Run, relaxed: Relaxation) -> None:
         with run.search.clock.phase("integer programs"):
             open_ = run.close(relaxed)
-        if open_:
+        if open_ and instance.boards:
+            with run.search.clock.phase("F2"):
+                run.close_rings()
+        elif open_:
             with run.search.clock.phase("tree"):
                 run.branch(relaxed)
 
@@ -136,8 +145,9 @@ def branch_and_price(
     Raises
     ------
     ModelRefused
-        If pricing needs too many states.
+        If there are boards, or pricing needs too many states.
     """
+    check_plain(instance)
 
     def close(run: _Run, relaxed: Relaxation) -> None:
         with run.search.clock.phase("placement"):
@@ -198,6 +208,8 @@ def _solved(
 def _proof(run: _Run, relaxed: Relaxation) -> Certificate | None:
     """Return a proof of the optimum, if it is short."""
     clock, instance = run.search.clock, run.instance
+    if instance.boards:
+        return None  # what rings cost is in no tree
     own = Clock(clock.limits(at_most_s=max(PROVE_S, PROVE_PART * clock.elapsed_s)))
     best = Fraction(run.search.value)
     if not instance.additive:
@@ -256,6 +268,22 @@ class _Run:
         )
         if isinstance(found.solution, PlacementSolution):
             self._offer(found.solution)
+
+    def close_rings(self) -> None:
+        """Solve F2 with the GPUs of jobs."""
+        search = self.search
+        try:
+            model = patterns.build(self.instance)
+        except ModelRefused:
+            search.limit_hit = search.limit_hit or "contents"
+            return
+        solved = solve_model(model, "highs", search.clock.limits(), seed=self.seed)
+        search.versions.update(solved.versions)
+        search.limit_hit = solved.limit_hit
+        if solved.status in (Status.OPTIMAL, Status.FEASIBLE):
+            self._offer(patterns.decode(model, self.instance))
+        if solved.bound is not None:
+            self._prove(float(solved.bound))
 
     def branch(self, relaxed: Relaxation) -> None:
         """Raise the bound by branch and price."""

@@ -33,7 +33,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ....subproblems.cluster import Job
-from ...formulations.assignment import MOST_TRIPLES, check_additive, most_slowdown
+from ...formulations.assignment import MOST_TRIPLES, check_additive, check_plain, most_slowdown
 from ...instance import PlacementInstance, PlacementSolution
 
 #: Objectives of more than so many units are refused. By definition.
@@ -169,8 +169,10 @@ def assignment_cp(
     Raises
     ------
     ModelRefused
-        If slowdowns are measured, the model is too large or its numbers have too many digits.
+        If there are boards, slowdowns are measured, the model is too large or its numbers have too
+        many digits.
     """
+    check_plain(instance)
     check_additive(instance)
     if not instance.jobs:
         return MethodOutcome(

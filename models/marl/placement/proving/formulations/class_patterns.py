@@ -25,6 +25,7 @@ from gadgetopt.numbers.pyomo_numbers import coefficient
 from gadgetopt.system.declaring import formulation
 
 from ....subproblems.contents import Slowdowns, enumerate_contents
+from ...formulations.assignment import check_plain
 from ...instance import PlacementInstance, PlacementSolution
 from ..layout import placed
 from ..terms import Terms
@@ -42,8 +43,9 @@ def build(instance: PlacementInstance) -> pyo.ConcreteModel:
     Raises
     ------
     ModelRefused
-        If a job has several tasks, or there are too many contents.
+        If there are boards, a job has several tasks, or there are too many contents.
     """
+    check_plain(instance)
     for j, job in enumerate(instance.jobs):
         if job.num_tasks > 1:
             raise ModelRefused(f"jobs[{j}].num_tasks: {job.num_tasks}, but F2c is for single tasks")

@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.server_boards import BoardName, board_of
 from gadgetopt.system.declaring import generator
 
-from ....subproblems.architecture import Board, Network
+from ....subproblems.architecture import Network
 from ....subproblems.cluster import Server
-from ....subproblems.random_jobs import fat_tree_of, racks_of
+from ....subproblems.random_jobs import fat_tree_of, racks_of, with_gradients
 from ...instance import QueueingInstance
 from .presets import arriving
 
@@ -20,36 +21,6 @@ if TYPE_CHECKING:
 
 #: GBytes per second of a network card, 100 Gbit/s, and seconds of a hop. By definition.
 NIC, HOP_S = Fraction(25, 2), Fraction(1, 1000)
-#: Gradients of a job, in hundredths of a GByte: from a small network to a large one. By definition.
-GRADIENTS = (5, 150)
-
-#: Links of the hybrid cube mesh of eight GPUs, of 25 GBytes per second each (recalled).
-_CUBE_MESH = (
-    (0, 1, 1), (0, 2, 1), (0, 3, 2), (0, 4, 2), (1, 2, 2), (1, 3, 1), (1, 5, 2), (2, 3, 2),
-    (2, 6, 1), (3, 7, 1), (4, 5, 1), (4, 6, 1), (4, 7, 2), (5, 6, 2), (5, 7, 1), (6, 7, 2),
-)  # fmt: skip
-
-BoardName = Literal["none", "sockets", "nvlink_pairs", "cube_mesh"]
-
-
-def board_of(name: BoardName) -> Board:
-    """Return two sockets of two GPUs, without or with an NVLink in each, or the cube mesh."""
-    if name == "cube_mesh":
-        return Board(
-            sockets=(((0, 1), (2, 3)), ((4, 5), (6, 7))),
-            switch_gbytes_s=Fraction(16),
-            socket_gbytes_s=Fraction(12),
-            between_gbytes_s=Fraction(9),
-            nvlinks=tuple((u, v, Fraction(25 * links)) for u, v, links in _CUBE_MESH),
-        )
-    pairs = ((0, 1, Fraction(25)), (2, 3, Fraction(25)))
-    return Board(
-        sockets=(((0, 1),), ((2, 3),)),
-        switch_gbytes_s=Fraction(12),
-        socket_gbytes_s=Fraction(12),
-        between_gbytes_s=Fraction(6),
-        nvlinks=pairs if name == "nvlink_pairs" else (),
-    )
 
 
 @generator()
@@ -174,10 +145,10 @@ def _on(
     plain = arriving(
         rng, bare, jobs=jobs, slots=slots, slots_between=slots_between, migration=migration
     )
-    return with_gradients(rng, plain, servers, network, board)
+    return with_architecture(rng, plain, servers, network, board)
 
 
-def with_gradients(
+def with_architecture(
     rng: np.random.Generator,
     plain: QueueingInstance,
     servers: tuple[Server, ...],
@@ -186,13 +157,9 @@ def with_gradients(
 ) -> QueueingInstance:
     """Return the jobs of an instance with random gradients, on servers with boards or addresses."""
     own = {} if network is None else {"rack_comm_s": Fraction(0), "cross_comm_s": Fraction(0)}
-    drawn = rng.integers(GRADIENTS[0], GRADIENTS[1] + 1, size=len(plain.jobs)).tolist()
     return QueueingInstance(
         servers=servers,
-        jobs=tuple(
-            job.model_copy(update={"gradient_gbytes": Fraction(h, 100), **own})
-            for job, h in zip(plain.jobs, drawn, strict=True)
-        ),
+        jobs=with_gradients(rng, plain.jobs, **own),
         interference=plain.interference,
         measured=plain.measured,
         slot_s=plain.slot_s,

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.networks import Adam, torch_on_one_core
+from gadgetopt.pieces.server_boards import BoardName
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import trainer
 
@@ -32,13 +33,11 @@ from ...instance import QueueingInstance, QueueingSolution
 from ...subproblems.graphs import graphs_of
 from ...subproblems.policy_queue import SHAPES, Choice, PolicyQueue, logits
 from ...subproblems.slots import plan
-from ..generate.topologies import BoardName
-from .lessons import Lesson, best_plan, replayed, stacked, starts_of
+from .lessons import HELD_OUT, Lessons, excess, stacked, unfinished
 from .worlds import Knows, Law, Topology, World
 
-#: Streams of random numbers beside those of the rounds: of examples, of what is held out, of the
-#: first weights. By definition.
-_EXAMPLES, HELD_OUT, _WEIGHTS = 10**9, 2 * 10**9, 3 * 10**9
+#: Stream of random numbers of the first weights. By definition.
+_WEIGHTS = 3 * 10**9
 
 
 @trainer(
@@ -141,68 +140,41 @@ class ActorCritic:
         check_every: int,
     ):
         self._torch = torch_on_one_core()
-        self._seed, self._team, self._world = seed, team, world
-        self._known = world.known(knows, samples, noise)
-        self._examples, self._per_round = examples, examples_per_round
+        self._team = team
+        self._lessons = Lessons(seed, team, world, world.known(knows, samples, noise), examples)
+        self._per_round = examples_per_round
         self._batch, self._updates, self._episodes = batch, updates, episodes
         self._rate_after, self._cooperation, self._entropy = rate_after, cooperation, entropy
         self._explore, self._check_every = explore, check_every
         self.lesson_rounds: int = -(-examples // examples_per_round) if epochs else 0
         self.cloning_rounds: int = self.lesson_rounds + epochs
         self.rounds = self.cloning_rounds + updates
-        self._held_out = [self._instance(HELD_OUT + k) for k in range(held_out)]
+        self._held_out = [self._lessons.instance(HELD_OUT + k) for k in range(held_out)]
         self._graphs = graphs_of(self._held_out[0], team.agents).turned(
             lambda array: self._torch.from_numpy(np.ascontiguousarray(array))
         )
         weights = network.start(np.random.default_rng([seed, _WEIGHTS]), SHAPES)
         self.adam: Adam = Adam(weights, learning_rate)
         self.best, self.best_excess = weights, np.inf
-        self._solved: list[Ints] = []
-        self._lessons: list[Lesson] = []
 
     def round(self, k: int, rng: np.random.Generator) -> Mapping[str, float]:
         """Find plans, do an epoch of cloning, or an update."""
         if k < self.lesson_rounds:
-            done = len(self._solved)
-            for e in range(done, min(done + self._per_round, self._examples)):
-                self._solve(e)
-            row: dict[str, float] = {"examples": len(self._solved)}
+            self._lessons.solve(self._per_round)
+            row: dict[str, float] = {"examples": len(self._lessons.solved)}
         elif k < self.cloning_rounds:
             row = self._epoch(rng)
         else:
             row = self._update(k - self.cloning_rounds, rng)
         return {**row, **self._checked(k)}
 
-    def _instance(self, stream: int) -> QueueingInstance:
-        return self._seen(np.random.default_rng([self._seed, stream]))
-
-    def _seen(self, rng: np.random.Generator) -> QueueingInstance:
-        """Return a random instance as the model sees it."""
-        return self._world.draw(rng).model_copy(update=self._known)
-
-    def _solve(self, e: int) -> None:
-        found = best_plan(self._instance(_EXAMPLES + e))
-        starts = {} if found is None else starts_of(found)
-        rows = [(e, j, t, s, n) for j, (t, on) in starts.items() for s, n in on.items()]
-        self._take(np.array(rows or [(e, -1, 0, 0, 0)], dtype=np.int64))
-
-    def _take(self, rows: Ints) -> None:
-        """Take over a plan: rows of example, job, first slot, server, tasks; job -1: no plan."""
-        self._solved.append(rows)
-        starts: dict[int, tuple[int, dict[int, int]]] = {}
-        for _, j, t, s, n in rows.tolist():
-            if j >= 0:
-                starts.setdefault(j, (t, {}))[1][s] = n
-        if starts:
-            instance = self._instance(_EXAMPLES + int(rows[0, 0]))
-            self._lessons += replayed(instance, starts, self._team)
-
     def _epoch(self, rng: np.random.Generator) -> dict[str, float]:
         """Go through all decisions once."""
-        order = rng.permutation(len(self._lessons)).tolist()
+        lessons = self._lessons.taken
+        order = rng.permutation(len(lessons)).tolist()
         losses = []
         for begin in range(0, len(order), self._batch):
-            part = [self._lessons[k] for k in order[begin : begin + self._batch]]
+            part = [lessons[k] for k in order[begin : begin + self._batch]]
             some = stacked(self._torch, [c for c, _ in part], [good for _, good in part])
             scores, _ = self._scores(some)
             right = scores.masked_fill(~some.right, -np.inf)
@@ -218,7 +190,7 @@ class ActorCritic:
         choices: list[Choice] = []
         returns: list[Floats] = []
         for _ in range(self._episodes):
-            told, gained = self._play(self._seen(rng), weights, rng, explore)
+            told, gained = self._play(self._lessons.seen(rng), weights, rng, explore)
             choices += told
             returns.append(gained)
         chosen = [np.arange(len(c.allowed)) == c.chosen for c in choices]
@@ -282,7 +254,7 @@ class ActorCritic:
             **self.adam.state(),
             **{f"best/{name}": array for name, array in self.best.items()},
             "best_excess": np.array(self.best_excess),
-            "plans": np.concatenate([np.zeros((0, 5), dtype=np.int64), *self._solved]),
+            "plans": self._lessons.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -290,28 +262,11 @@ class ActorCritic:
         self.adam.restore(state)
         self.best = {name: np.array(state[f"best/{name}"]) for name in SHAPES}
         self.best_excess = float(state["best_excess"])
-        self._solved, self._lessons = [], []
-        plans = state["plans"]
-        for e in range(int(plans[:, 0].max()) + 1 if len(plans) else 0):
-            self._take(plans[plans[:, 0] == e])
+        self._lessons.restore(state["plans"])
 
     def policy(self) -> dict[str, Floats]:
         """Return the best weights, in single precision."""
         return {name: array.astype(np.float32) for name, array in self.best.items()}
-
-
-def unfinished(instance: QueueingInstance, solution: QueueingSolution) -> Bools:
-    """Return which jobs have arrived and were not finished before each slot, of a plan that ends.
-
-    Returns
-    -------
-    array of bool, shape (slots, jobs)
-    """
-    ends = {r.job: slot for slot, running in enumerate(solution.slots) for r in running}
-    last = np.array([ends[j] for j in range(len(instance.jobs))])
-    slots = np.arange(len(solution.slots))[:, None]
-    found: Bools = (slots >= np.array(instance.first_slots)) & (slots <= last)
-    return found
 
 
 def returns_of(
@@ -328,12 +283,3 @@ def returns_of(
     cost = own + cooperation / agents * there.sum(axis=1, keepdims=True)
     to_come = np.cumsum(cost[::-1], axis=0)[::-1] / len(instance.jobs)
     return np.array([-to_come[c.slot, owner[c.job]] for c in told])
-
-
-def excess(instance: QueueingInstance, weights: Mapping[str, Floats], team: Team) -> float:
-    """Return the slots of all jobs from arrival to end by those alone, less 1."""
-    solution = plan(instance, PolicyQueue(instance, weights, team), Clock())
-    alone_s = float(sum(job.iterations * job.base_iteration_s for job in instance.jobs))
-    if solution is None:
-        return float(instance.num_slots * len(instance.jobs))
-    return int(unfinished(instance, solution).sum()) * float(instance.slot_s) / alone_s - 1

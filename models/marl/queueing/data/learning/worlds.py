@@ -25,17 +25,18 @@ from gadgetopt.pieces.interference_model import (
     ridge,
     saturating,
 )
+from gadgetopt.pieces.server_boards import BoardName, board_of
 
 from ....subproblems.architecture import Network
 from ....subproblems.cluster import Measured
 from ....subproblems.random_jobs import racks_of, table
 from ...instance import QueueingInstance
 from ..generate.presets import arriving
-from ..generate.topologies import BoardName, board_of, with_gradients
+from ..generate.topologies import with_architecture
 
 Knows = Literal["table", "ridge", "network", "none"]
 Law = Literal["sum", "saturates"]
-Topology = Literal["rack", "fat_tree", "vl2", "bcube"]
+Topology = Literal["rack", "racks", "fat_tree", "vl2", "bcube"]
 
 #: Streams of random numbers of a cluster: its table, its samples. By definition.
 _TABLE, _SAMPLES = 5, 6
@@ -73,7 +74,7 @@ class World:
     law : "sum" or "saturates"
         What several neighbours do.
     topology : str
-        One rack, or one of `NETWORKS`, for four servers.
+        One rack; or for four servers two `racks`, or one of `NETWORKS`.
     board : str
         Of every server; see the preset `boards`.
 
@@ -107,7 +108,8 @@ class World:
 
     def draw(self, rng: np.random.Generator) -> QueueingInstance:
         """Return random jobs on the cluster, with its true table; they stay where they start."""
-        servers = racks_of(1, self.servers, self.gpus, 4 * self.gpus)
+        racks = 2 if self.topology == "racks" else 1
+        servers = racks_of(racks, self.servers // racks, self.gpus, 4 * self.gpus)
         while True:
             found = arriving(
                 rng,
@@ -131,13 +133,13 @@ class World:
 
     @property
     def _plain(self) -> bool:
-        return self.topology == "rack" and self.board == "none"
+        return self.topology not in NETWORKS and self.board == "none"
 
     def _with_architecture(
         self, rng: np.random.Generator, plain: QueueingInstance
     ) -> QueueingInstance:
-        if self.topology == "rack":
-            return with_gradients(rng, plain, plain.servers, None, self.board)
+        if self.topology not in NETWORKS:
+            return with_architecture(rng, plain, plain.servers, None, self.board)
         kind, addresses, hops = NETWORKS[self.topology]
         servers = tuple(
             server.model_copy(update={"address": address})
@@ -147,7 +149,7 @@ class World:
         network = Network(
             kind=kind, nic_gbytes_s=NIC, hops=hops, oversubscription=even, hop_s=HOP_S
         )
-        return with_gradients(rng, plain, servers, network, self.board)
+        return with_architecture(rng, plain, servers, network, self.board)
 
     def truth(self) -> Model:
         """Return the true slowdowns."""

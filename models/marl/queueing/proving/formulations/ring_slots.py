@@ -29,7 +29,6 @@ every server, and on every GPU, to a home.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,16 +36,13 @@ from typing import Any
 import pyomo.core as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.server_boards import Board, Seating, seatings, undominated
 from gadgetopt.system.declaring import formulation
 
-from ....subproblems.architecture import Board
 from ....subproblems.cluster import Server
 from ....subproblems.contents import Content, Slowdowns, enumerate_contents, lots_of
 from ...formulations.time_slotted import MOST_COLUMNS, add_objective, places_of
 from ...instance import QueueingInstance, QueueingSolution, Running
-
-#: GPUs of a job in a server, by job.
-Seating = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -177,35 +173,12 @@ def _seatings(
     """
     if board is None:
         return [((), (Fraction(0),) * len(content))]
-    needs = [(j, n * instance.jobs[j].gpus_per_task) for j, n in content]
-    ways = [
-        (
-            seats,
-            tuple(
-                instance.rings_gbytes[j] / board.ring_gbytes_s(gpus)
-                if len(gpus) > 1
-                else Fraction(0)
-                for (j, _), gpus in zip(needs, seats, strict=True)
-            ),
-        )
-        for seats in _disjoint([need for _, need in needs], frozenset(range(board.gpus)))
-    ]
-    if not instance.migration:
-        return ways
-    kept: list[tuple[Seating, tuple[Fraction, ...]]] = []
-    for seats, inside_s in sorted(ways, key=lambda way: (sum(way[1]), way)):
-        if not any(all(a <= b for a, b in zip(k, inside_s, strict=True)) for _, k in kept):
-            kept.append((seats, inside_s))
-    return kept
-
-
-def _disjoint(needs: list[int], free: frozenset[int]) -> Iterator[Seating]:
-    if not needs:
-        yield ()
-        return
-    for gpus in itertools.combinations(sorted(free), needs[0]):
-        for rest in _disjoint(needs[1:], free.difference(gpus)):
-            yield (gpus, *rest)
+    ways = seatings(
+        board,
+        [n * instance.jobs[j].gpus_per_task for j, n in content],
+        [instance.rings_gbytes[j] for j, _ in content],
+    )
+    return undominated(ways) if instance.migration else ways
 
 
 def _fix_ends(m: pyo.ConcreteModel, instance: QueueingInstance) -> None:

@@ -9,7 +9,6 @@ from gadgetopt.models.marl.queueing.evaluate import seats_of
 from gadgetopt.models.marl.queueing.subproblems import typed_network
 from gadgetopt.models.marl.queueing.subproblems.graphs import EDGES, graphs_of
 from gadgetopt.models.marl.queueing.subproblems.policy_queue import SHAPES, PolicyQueue
-from gadgetopt.models.marl.queueing.subproblems.seats import slowest_ring
 from gadgetopt.models.marl.queueing.subproblems.slots import plan
 from gadgetopt.models.marl.subproblems.learned import network
 from gadgetopt.models.marl.subproblems.learned.fabric import BOARD
@@ -126,9 +125,7 @@ def test_agents_see_jobs_on_the_gpus_that_the_evaluator_gives_them(board):
             agents = self._at_work
             told.append({j: seats for j, (_, seats) in agents.before.items()})
             for j, seats in told[-1].items():
-                ring = slowest_ring(instance, seats)
-                sent = 0 if ring is None else instance.rings_gbytes[j] / ring
-                paid = max(sent, instance.span_s(j, instance.span(seats)))
+                paid = max(instance.inside_s(j, seats), instance.span_s(j, instance.span(seats)))
                 there = self.occupancy.servers_of[j]
                 agents._nodes(j)  # looks up who has which GPUs
                 assert agents._rings_s(j, there) <= float(paid) + 1e-12  # it may choose anew

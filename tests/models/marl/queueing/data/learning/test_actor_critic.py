@@ -131,7 +131,10 @@ def test_a_training_on_boards_and_topologies_stops_and_goes_on(topology, tmp_pat
     ("changed", "message"),
     [
         ({"law": "linear"}, "law: 'linear', expected one of sum, saturates"),
-        ({"topology": "ring"}, "topology: 'ring', expected one of rack, fat_tree, vl2, bcube"),
+        (
+            {"topology": "ring"},
+            "topology: 'ring', expected one of rack, racks, fat_tree, vl2, bcube",
+        ),
         ({"topology": "vl2"}, "servers: 2, expected 4 with a topology"),
         ({"board": "cube_mesh"}, "gpus: 2, expected 8 as the board has"),
     ],
