@@ -12,8 +12,20 @@ import math
 from dataclasses import dataclass
 
 from gadgetopt.models.marl.queueing.instance import QueueingInstance
+from gadgetopt.models.marl.queueing.subproblems.policy_queue import PolicyQueue
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.search.clock import Clock
+
+
+class TimedQueue(PolicyQueue):
+    """A queue that a policy serves at any time; the slot that it sees is the one that time is in.
+
+    Parameters are those of `PolicyQueue`.
+    """
+
+    def see_time(self, now_s: float) -> None:
+        """Take note of the time."""
+        self._at_work.slot = int(now_s // self._at_work.slot_s)
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,8 @@ class _Simulation:
         if queue.watches_service and queue.waiting:
             for j in queue.running:
                 self._advance(j)
+        if isinstance(queue, TimedQueue):
+            queue.see_time(self.now_s)
         were_running = set(queue.running)
         changed |= queue.admit()
         for j in were_running - queue.running:

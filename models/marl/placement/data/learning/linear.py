@@ -1,8 +1,6 @@
 """A linear score learned from optimal placements, without torch (reconstructed).
 
-Multinomial logistic regression over the choices of each decision: the loss is -log of the
-probability of what is right, plus a small ridge; every round does some gradient steps on all
-decisions, each weight scaled by its own gradients.
+A regression over the choices of each decision; every round does some steps on all decisions.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.choice_regression import ChoiceRegression
 from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned.policies import (
@@ -28,9 +27,6 @@ from .examples import (
     excess,
     held_out_batches,
 )
-
-#: Weight of the squared weights in the loss. Tuned: `benchmarks/constants.py`.
-_RIDGE = 1e-4
 
 
 @trainer(methods=READERS, presets={"small": {}})
@@ -93,8 +89,8 @@ class LinearTraining:
         self.rounds: int = self.lesson_rounds + epochs
         self.steps, self.learning_rate = steps, learning_rate
         self.held_out, self.check_every = held_out, check_every
-        self.weights: Floats = np.zeros(SERVER_FEATURES + 1)
-        self.squares: Floats = np.zeros(SERVER_FEATURES + 1)
+        zeros = np.zeros(SERVER_FEATURES + 1)
+        self.regression = ChoiceRegression(zeros, zeros)
 
     def round(self, k: int, rng: np.random.Generator) -> Mapping[str, float]:
         """Solve examples, or do some gradient steps."""
@@ -103,36 +99,25 @@ class LinearTraining:
             row: dict[str, float] = {"examples": len(self.lessons)}
         else:
             seen = choices(self.lessons.decisions, self.lessons.fabric.member)
-            row = {"loss": [self._step(*seen) for _ in range(self.steps)][-1]}
+            rate = self.learning_rate
+            row = {"loss": [self.regression.step(*seen, rate) for _ in range(self.steps)][-1]}
         if k == 0 or (k + 1) % self.check_every == 0 or k + 1 == self.rounds:
-            scorer = Linear(self.weights)
+            scorer = Linear(self.regression.weights)
             row["held_out_excess"] = excess(self.held_out, scorer, self.lessons.team)
         return row
 
-    def _step(self, seen: Floats, allowed: Any, right: Any) -> float:
-        logits = seen @ self.weights
-        log_allowed, share_allowed = _softmax(logits, allowed)
-        log_right, share_right = _softmax(logits, right)
-        pull = ((share_allowed - share_right)[..., None] * seen).sum(axis=1)
-        gradient = pull.mean(axis=0) + 2 * _RIDGE * self.weights
-        self.squares = self.squares + gradient**2
-        self.weights = self.weights - self.learning_rate * gradient / np.sqrt(self.squares + 1e-12)
-        return float((log_allowed - log_right).mean())
-
     def state(self) -> dict[str, Any]:
         """Return weights, squares of gradients, and the examples."""
-        return {
-            "weights": self.weights, "squares": self.squares, "examples": self.lessons.state()
-        }  # fmt: skip
+        return {**vars(self.regression), "examples": self.lessons.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` returned."""
-        self.weights, self.squares = state["weights"], state["squares"]
+        self.regression = ChoiceRegression(state["weights"], state["squares"])
         self.lessons.restore(state["examples"])
 
     def policy(self) -> dict[str, Floats]:
         """Return the weights."""
-        return {"weights": self.weights}
+        return {"weights": self.regression.weights}
 
 
 def choices(batch: Batch, member: Floats) -> tuple[Floats, Any, Any]:
@@ -148,12 +133,3 @@ def choices(batch: Batch, member: Floats) -> tuple[Floats, Any, Any]:
     seen[:, count:, :-1] = means
     seen[:, count:, -1] = 1.0
     return seen, batch.allowed, batch.right
-
-
-def _softmax(logits: Floats, among: Any) -> tuple[Floats, Floats]:
-    """Return the logarithm of the sum of exponentials among some choices, and their shares."""
-    masked = np.where(among, logits, -np.inf)
-    largest = masked.max(axis=1, keepdims=True)
-    grown = np.exp(masked - largest)
-    total = grown.sum(axis=1, keepdims=True)
-    return (np.log(total) + largest)[:, 0], grown / total
