@@ -52,7 +52,7 @@ from gadgetopt.models.marl.queueing.subproblems.slots import plan
 from gadgetopt.models.marl.subproblems.learned import network
 from gadgetopt.models.marl.subproblems.learned.policies import Team
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.pieces.interference_model import additive
+from gadgetopt.pieces.learning.interference_model import additive
 from gadgetopt.runs.training import train
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document

@@ -38,7 +38,7 @@ from gadgetopt.models.marl.placement.heuristics.lns import lns
 from gadgetopt.models.marl.placement.heuristics.local_search import local_search
 from gadgetopt.models.marl.placement.instance import PlacementInstance
 from gadgetopt.models.marl.subproblems.rules import RULES
-from gadgetopt.pieces.interference_model import (
+from gadgetopt.pieces.learning.interference_model import (
     Model,
     Perceptron,
     Samples,

@@ -9,7 +9,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.pieces.networks import HIDDEN
+from gadgetopt.pieces.learning.networks import HIDDEN
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
 from gadgetopt.system.training import read_policy

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.pieces.networks import logits, softmax
+from gadgetopt.pieces.learning.networks import logits, softmax
 
 from ..evaluate import optima
 from ..instance import AdversarialBundlesInstance, AdversarialBundlesSolution

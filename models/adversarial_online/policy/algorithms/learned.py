@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.pieces.networks import HIDDEN
+from gadgetopt.pieces.learning.networks import HIDDEN
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
 from gadgetopt.system.training import Policy, read_policy

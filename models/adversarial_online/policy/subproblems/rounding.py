@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.pieces.networks import logits, softmax
+from gadgetopt.pieces.learning.networks import logits, softmax
 
 from ..instance import AdversarialOnlinePolicyInstance, SaleTable
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.pieces.networks import (
+from gadgetopt.pieces.learning.networks import (
     ETA,
     PLAYER_PULL,
     RATE,

@@ -22,7 +22,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.pieces.import_outcome import ImportOutcome, drawn_name
-from gadgetopt.pieces.interference_model import (
+from gadgetopt.pieces.learning.interference_model import (
     Samples,
     additive,
     left_out_error,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.pieces.networks import Adam, torch_on_one_core
+from gadgetopt.pieces.learning.networks import Adam, torch_on_one_core
 from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned import network

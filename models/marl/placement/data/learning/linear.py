@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.pieces.choice_regression import ChoiceRegression
+from gadgetopt.pieces.learning.choice_regression import ChoiceRegression
 from gadgetopt.system.declaring import trainer
 
 from ....subproblems.learned.policies import (

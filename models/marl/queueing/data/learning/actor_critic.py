@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.pieces.networks import Adam, torch_on_one_core
+from gadgetopt.pieces.learning.networks import Adam, torch_on_one_core
 from gadgetopt.pieces.server_boards import BoardName
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import trainer

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats
-from gadgetopt.pieces.choice_regression import ChoiceRegression
+from gadgetopt.pieces.learning.choice_regression import ChoiceRegression
 from gadgetopt.pieces.server_boards import BoardName
 from gadgetopt.system.declaring import trainer
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.interference_model import (
+from gadgetopt.pieces.learning.interference_model import (
     Model,
     Perceptron,
     additive,

@@ -11,7 +11,7 @@ from gadgetopt.models.adversarial_bundles.data.generate.presets import quickstar
 from gadgetopt.models.adversarial_bundles.evaluate import evaluate, worst_case
 from gadgetopt.models.adversarial_bundles.subproblems.networks import Sight, rounded_seller
 from gadgetopt.models.adversarial_bundles.subproblems.sellers import worst_of_chances, written_out
-from gadgetopt.pieces.networks import initial_weights
+from gadgetopt.pieces.learning.networks import initial_weights
 from gadgetopt.runs.training import train
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits

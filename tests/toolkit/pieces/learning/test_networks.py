@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.networks import (
+from gadgetopt.pieces.learning.networks import (
     Adam,
     SequenceNetwork,
     initial_weights,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.pieces.networks import Adam, torch_on_one_core
+from gadgetopt.pieces.learning.networks import Adam, torch_on_one_core
 
 #: Weight of the squared entries of a table in its fit. Tuned: `benchmarks/constants.py`.
 RIDGE = 1e-3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gadgetopt.pieces.interference_model import (
+from gadgetopt.pieces.learning.interference_model import (
     Perceptron,
     additive,
     drawn,

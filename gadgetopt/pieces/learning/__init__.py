@@ -1,0 +1,6 @@
+"""What trainings of several systems share.
+
+networks            parameters as tensors, trained with torch on one core
+choice_regression   a linear score of choices, without torch
+interference_model  slowdowns by who else is on a server, from samples
+"""
