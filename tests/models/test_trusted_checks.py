@@ -43,6 +43,7 @@ TRUSTED = {
     "gadgetopt.pieces.pipeline.all_plans.proofs.steps",
     "gadgetopt.pieces.pipeline.all_plans.proofs.ticks",
     "gadgetopt.pieces.preemption",  # a relaxation, solved by its rule
+    "gadgetopt.pieces.server_boards",  # what an instance says of its servers
     "gadgetopt.pieces.utility",
     "gadgetopt.proofs.files",
     "gadgetopt.proofs.model",
@@ -59,7 +60,7 @@ PARTS = {
     "adversarial_online_sequence": {"automaton", "offline", "prices"},
     "adsp_rates": {"workers"},
     "adsp_training": {"workers"},
-    "marl_placement": {"cluster", "contents"},
+    "marl_placement": {"architecture", "cluster", "contents"},
     "marl_queueing": {"architecture", "cluster"},
 }  # fmt: skip
 
