@@ -26,12 +26,15 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from gadgetopt.search.checked import checked_once
-from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
-
-from ...instance import (
-    ASrptInstance,
+from gadgetopt.system.data import (
+    Certificate,
+    Data,
+    NonNegativeInt,
     NonNegativeRational,
+    PositiveInt,
 )
+
+from ...instance import ASrptInstance
 from ...relaxations import (
     Pool,
     busy_time_bound,
