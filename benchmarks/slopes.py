@@ -73,6 +73,7 @@ GROWTHS = (
     growth("a_srpt", "paper", "a_srpt easy", 250, {"jobs": 1, "servers": 0.032}),
     growth("adsp_rates", "uniform", "adsp exact_rates", 25, {"workers": 1}),
     growth("adsp_training", "paper", "bsp adsp", 9, {"workers": 1}),
+    growth("adversarial_bundles", "paper", "exponential minimax", 2, {"horizon": 1}),
     growth("adversarial_online_policy", "paper", "share_policy minimax", 4, {"levels": 1}),
     growth("adversarial_online_run", "paper", "finite_k offline", 500, {"requests": 1}),
     growth("adversarial_online_sequence", "paper", "chain dynamic_program", 8, {"levels": 1}),
