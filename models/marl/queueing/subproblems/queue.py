@@ -71,6 +71,9 @@ class JobQueue:
         )
         if priority is not None:
             self._key = lambda j: (priority[j],)
+        # Of a strict queue: its jobs in a heap, and which these are.
+        self._line: list[tuple[tuple[float, ...], int]] = []
+        self._in_line: set[int] = set()
 
     def finish(self, j: int) -> list[int]:
         """Take a finished job away; return the servers that it leaves."""
@@ -104,11 +107,17 @@ class JobQueue:
         return changed
 
     def _first_few(self) -> Iterator[int]:
-        """Yield the waiting jobs in order, of which a strict queue mostly asks for a few."""
-        heap = [(self._key(j), j) for j in self.waiting]
-        heapq.heapify(heap)
-        while heap:
-            yield heapq.heappop(heap)[1]
+        """Yield the waiting jobs in order, each the first until it does not wait any more."""
+        for j in self.waiting - self._in_line:
+            heapq.heappush(self._line, (self._key(j), j))
+        self._in_line |= self.waiting
+        while self._line:
+            j = self._line[0][1]
+            if j in self.waiting:
+                yield j
+            if j not in self.waiting:
+                heapq.heappop(self._line)
+                self._in_line.remove(j)
 
     def _make_room(self, j: int, changed: set[int]) -> bool:
         """Place a job of the first queue, and let as few jobs of the second as it needs wait."""
