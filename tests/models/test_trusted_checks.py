@@ -87,6 +87,7 @@ TABLES = {
         "is_plain",
         "is_plain_but_for_host",
         "miss_cost",
+        "num_ways",  # whether there are more ways to hold nodes than are looked at
     },
     "bgl_partition": {"doubled_slack", "kept_by_pairs", "pair", "weights_in_units", "weights_of"},
     "gadget": {"epochs_of", "tightened"},
@@ -111,7 +112,14 @@ STATED = {
     },
     "adsp_training": {"converges_before"},  # the evaluator's own simulation of a training
     # What an order asks of the caches of several GPUs, as the problem says.
-    "bgl_cache": {"asked", "cache_of_each", "cost_of_peers", "steps_of"},
+    "bgl_cache": {
+        "asked",
+        "cache_of_each",
+        "cost_of_peers",
+        "peers_of_each",
+        "pool_of",  # shared caches as one
+        "steps_of",
+    },
     "adversarial_online_policy": {
         "best_response",  # called by the check alone; the searches share its tree of histories
         "largest",  # OPT, of the evaluator
