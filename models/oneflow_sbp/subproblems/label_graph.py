@@ -31,7 +31,7 @@ from ..tables import Edge, Tables
 from .graph import FORBIDDEN, LARGEST, LabelGraph
 
 _Row = tuple[Fraction | None, ...]
-#: Labels of a node for a conversion: not done, done.
+#: Labels of a node for a conversion: not done, done. By definition.
 _CONVERTED = (0, 1)
 
 

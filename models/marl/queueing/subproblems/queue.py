@@ -71,8 +71,7 @@ class JobQueue:
         )
         if priority is not None:
             self._key = lambda j: (priority[j],)
-        # Of a strict queue: its jobs in a heap, and which these are.
-        self._line: list[tuple[tuple[float, ...], int]] = []
+        self._line: list[tuple[tuple[float, ...], int]] = []  # a strict queue's heap
         self._in_line: set[int] = set()
 
     def finish(self, j: int) -> list[int]:
@@ -116,8 +115,7 @@ class JobQueue:
             if j in self.waiting:
                 yield j
             if j not in self.waiting:
-                heapq.heappop(self._line)
-                self._in_line.remove(j)
+                self._in_line.remove(heapq.heappop(self._line)[1])
 
     def _make_room(self, j: int, changed: set[int]) -> bool:
         """Place a job of the first queue, and let as few jobs of the second as it needs wait."""
