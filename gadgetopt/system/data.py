@@ -94,6 +94,22 @@ PositiveRational = Annotated[Rational, AfterValidator(_positive)]
 NonNegativeRational = Annotated[Rational, Field(ge=0)]
 
 
+def _realistic(value: Fraction) -> Fraction:
+    if 0 < value < decimal_rational(LEAST_SIZE):
+        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
+    if value > decimal_rational(MOST_SIZE):
+        raise PydanticKnownError("less_than_equal", {"le": MOST_SIZE})
+    return value
+
+
+#: Exact quantities that are multiplied and divided.
+PositiveRationalSize = Annotated[Rational, Field(gt=0), AfterValidator(_realistic)]
+NonNegativeRationalSize = Annotated[Rational, Field(ge=0), AfterValidator(_realistic)]
+#: Exact probabilities.
+Probability = Annotated[Rational, Field(ge=0, le=1)]
+PositiveProbability = Annotated[Rational, Field(gt=0, le=1)]
+
+
 class Data(BaseModel):
     """A frozen record without unknown fields, type conversion or NaN."""
 

@@ -5,50 +5,24 @@ Resources and the requests that may come; a randomised seller; a lottery over se
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticKnownError
+from pydantic import Field, model_validator
 
 from gadgetopt.system.data import (
-    LEAST_SIZE,
-    MOST_SIZE,
     Certificate,
     Data,
     Instance,
     NonNegativeInt,
     PositiveInt,
+    PositiveRationalSize,
+    Probability,
     Rational,
     Solution,
 )
 
 from .stocks import Stocks, stocks_of
-
-
-def _amount(value: Fraction) -> Fraction:
-    if value <= 0:
-        raise PydanticKnownError("greater_than", {"gt": 0})
-    if value < Fraction(LEAST_SIZE):
-        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
-    if value > Fraction(MOST_SIZE):
-        raise PydanticKnownError("less_than_equal", {"le": MOST_SIZE})
-    return value
-
-
-def _chance(value: Fraction) -> Fraction:
-    if value < 0:
-        raise PydanticKnownError("greater_than_equal", {"ge": 0})
-    if value > 1:
-        raise PydanticKnownError("less_than_equal", {"le": 1})
-    return value
-
-
-#: A positive amount of money, exact.
-Amount = Annotated[Rational, AfterValidator(_amount)]
-#: A probability, exact.
-Chance = Annotated[Rational, AfterValidator(_chance)]
 
 
 class RequestType(Data):
@@ -64,7 +38,7 @@ class RequestType(Data):
         :math:`\delta_j`: rounds for which it keeps its units, its own included; None for good.
     """
 
-    value: Amount
+    value: PositiveRationalSize
     demand: tuple[NonNegativeInt, ...]
     duration: PositiveInt | None = None
 
@@ -138,7 +112,7 @@ class AdversarialBundlesSolution(Solution):
         `instance.stocks`.
     """
 
-    sale_probability: tuple[Chance, ...]
+    sale_probability: tuple[Probability, ...]
 
 
 class WeightedSequence(Data):

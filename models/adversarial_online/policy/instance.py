@@ -8,8 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticKnownError
+from pydantic import Field, model_validator
 
 from gadgetopt.system.data import (
     Certificate,
@@ -17,25 +16,17 @@ from gadgetopt.system.data import (
     Instance,
     NonNegativeInt,
     PositiveInt,
+    PositiveProbability,
+    PositiveRationalSize,
+    Probability,
     Rational,
     Solution,
 )
 
-from ..subproblems.prices import Amount, Payoff, PostedPrices, Probability
+from ..subproblems.prices import Payoff, PostedPrices
 
 #: Most steps of the best response to a certificate: histories times units.
 MOST_STEPS = 10**7
-
-
-def _share(value: Fraction) -> Fraction:
-    if value < 0:
-        raise PydanticKnownError("greater_than_equal", {"ge": 0})
-    if value > 1:
-        raise PydanticKnownError("less_than_equal", {"le": 1})
-    return value
-
-
-Share = Annotated[Rational, AfterValidator(_share)]
 
 
 class AdversarialOnlinePolicyInstance(Instance):
@@ -57,12 +48,12 @@ class AdversarialOnlinePolicyInstance(Instance):
         On each of them the policy earns at least this share of the offline optimum.
     """
 
-    levels: Annotated[tuple[Amount, ...], Field(min_length=1)]
+    levels: Annotated[tuple[PositiveRationalSize, ...], Field(min_length=1)]
     capacity_units: PositiveInt
     horizon: PositiveInt
     payoff: Payoff = "ratio"
     predictions: tuple[Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)], ...] = ()
-    consistency: Probability | None = None
+    consistency: PositiveProbability | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -135,8 +126,8 @@ class AdversarialOnlinePolicySolution(Solution):
     """
 
     lottery: tuple[PostedPrices, ...] = ()
-    sale_probability: tuple[Share, ...] = ()
-    kept_share: Probability | None = None
+    sale_probability: tuple[Probability, ...] = ()
+    kept_share: PositiveProbability | None = None
     sale_table: SaleTable | None = None
 
     @model_validator(mode="after")

@@ -23,13 +23,14 @@ from gadgetopt.system.data import (
     Instance,
     NonNegativeInt,
     PositiveInt,
+    PositiveProbability,
+    PositiveRationalSize,
     PositiveSize,
     Rational,
     Solution,
 )
 
 from ..subproblems.offline import is_unit
-from ..subproblems.prices import Amount, Probability
 from ..subproblems.whole import Whole, whole_numbers
 
 
@@ -55,10 +56,10 @@ class AdversarialOnlineRunInstance(Instance):
     capacity: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     value: Annotated[tuple[PositiveSize, ...], Field(min_length=1)]
     demand: tuple[tuple[NonNegativeInt, ...], ...] = ()
-    value_min: Amount
-    value_max: Amount
-    levels: tuple[Amount, ...] = ()
-    prices: tuple[tuple[Amount, ...], ...] = ()
+    value_min: PositiveRationalSize
+    value_max: PositiveRationalSize
+    levels: tuple[PositiveRationalSize, ...] = ()
+    prices: tuple[tuple[PositiveRationalSize, ...], ...] = ()
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -172,9 +173,9 @@ class Play(Data):
     """
 
     accepted: tuple[NonNegativeInt, ...]
-    share: tuple[Probability, ...] = ()
+    share: tuple[PositiveProbability, ...] = ()
     payment: tuple[Rational, ...] = ()
-    probability: Probability = Fraction(1)
+    probability: PositiveProbability = Fraction(1)
 
 
 class AdversarialOnlineRunSolution(Solution):

@@ -8,10 +8,17 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Solution
+from gadgetopt.system.data import (
+    Data,
+    Instance,
+    NonNegativeInt,
+    PositiveInt,
+    PositiveRationalSize,
+    Solution,
+)
 
 from ..subproblems.offline import is_unit
-from ..subproblems.prices import Amount, Payoff, PostedPrices, check_lottery
+from ..subproblems.prices import Payoff, PostedPrices, check_lottery
 
 
 class RequestType(Data):
@@ -25,7 +32,7 @@ class RequestType(Data):
         :math:`d_{jr}`, units of each resource.
     """
 
-    value: Amount
+    value: PositiveRationalSize
     demand: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)] = (1,)
 
 

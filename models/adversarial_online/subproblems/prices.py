@@ -6,37 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticKnownError
+from pydantic import Field
 
-from gadgetopt.system.data import LEAST_SIZE, MOST_SIZE, Data, Rational
+from gadgetopt.system.data import Data, PositiveProbability, PositiveRationalSize
 
 #: What is compared: OPT/ALG, or OPT - ALG.
 Payoff = Literal["ratio", "regret"]
-
-
-def _amount(value: Fraction) -> Fraction:
-    if value <= 0:
-        raise PydanticKnownError("greater_than", {"gt": 0})
-    if value < Fraction(LEAST_SIZE):
-        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
-    if value > Fraction(MOST_SIZE):
-        raise PydanticKnownError("less_than_equal", {"le": MOST_SIZE})
-    return value
-
-
-def _probability(value: Fraction) -> Fraction:
-    if value <= 0:
-        raise PydanticKnownError("greater_than", {"gt": 0})
-    if value > 1:
-        raise PydanticKnownError("less_than_equal", {"le": 1})
-    return value
-
-
-#: A positive amount of money, exact.
-Amount = Annotated[Rational, AfterValidator(_amount)]
-#: A positive probability, exact.
-Probability = Annotated[Rational, AfterValidator(_probability)]
 
 
 class PostedPrices(Data):
@@ -55,8 +30,8 @@ class PostedPrices(Data):
         With which these prices are posted; 1 for a deterministic policy.
     """
 
-    prices: Annotated[tuple[tuple[Amount, ...], ...], Field(min_length=1)]
-    probability: Probability = Fraction(1)
+    prices: Annotated[tuple[tuple[PositiveRationalSize, ...], ...], Field(min_length=1)]
+    probability: PositiveProbability = Fraction(1)
 
     @property
     def monotone(self) -> bool:

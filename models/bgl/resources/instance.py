@@ -5,31 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticKnownError
+from pydantic import Field
 
-from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import (
-    LEAST_SIZE,
-    MOST_SIZE,
     Instance,
+    NonNegativeRationalSize,
     PositiveInt,
-    Rational,
     Solution,
 )
 
-
-def _realistic(value: Fraction) -> Fraction:
-    if value < 0:
-        raise PydanticKnownError("greater_than_equal", {"ge": 0})
-    if 0 < value < decimal_rational(LEAST_SIZE):
-        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
-    if value > decimal_rational(MOST_SIZE):
-        raise PydanticKnownError("less_than_equal", {"le": MOST_SIZE})
-    return value
-
-
-Work = Annotated[Rational, AfterValidator(_realistic)]
 Count = Annotated[int, Field(gt=0, le=10**9)]
 
 
@@ -54,15 +38,15 @@ class ResourcesInstance(Instance):
         :math:`C_{gs}, C_{wm}, B_{pcie}`.
     """
 
-    request_core_s: Work
-    construct_core_s: Work
-    net_s: Work
-    process_core_s: Work
-    subgraph_unit_s: Work
-    feature_unit_s: Work
-    cache_core_s: Work
-    cache_floor_s: Work
-    gpu_s: Work
+    request_core_s: NonNegativeRationalSize
+    construct_core_s: NonNegativeRationalSize
+    net_s: NonNegativeRationalSize
+    process_core_s: NonNegativeRationalSize
+    subgraph_unit_s: NonNegativeRationalSize
+    feature_unit_s: NonNegativeRationalSize
+    cache_core_s: NonNegativeRationalSize
+    cache_floor_s: NonNegativeRationalSize
+    gpu_s: NonNegativeRationalSize
     store_cores: Count
     worker_cores: Count
     pcie_units: Count
