@@ -297,6 +297,16 @@ def test_benchmarks_import_what_is_there(path):
                 assert there, f"{node.module}.{name.name}"
 
 
+def test_models_load_no_plug_ins_of_solvers():
+    """`pyomo.core` has all words of a model; transformations of disjunctions are plug-ins."""
+    loading = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "models").rglob("*.py")
+        if "import pyomo.environ" in path.read_text(encoding="utf-8")
+    }
+    assert loading == {"models/sjf_bco/formulations/disjunctive.py"}
+
+
 def test_types_of_arrays_have_one_name():
     written_out = [
         str(path.relative_to(ROOT))

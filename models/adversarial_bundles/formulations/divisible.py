@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
 from gadgetopt.system.declaring import formulation

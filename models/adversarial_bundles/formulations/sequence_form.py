@@ -36,7 +36,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
 from gadgetopt.solvers.exact_optimum.values import exact_values
