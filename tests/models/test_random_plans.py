@@ -114,10 +114,15 @@ def pd_ors(instance, rng):
 
 
 def marl_queueing(instance, rng):
-    """In each slot jobs in random order, on random servers that have room."""
+    """In each slot jobs in random order, on random servers that have room.
+
+    With boards half of the plans name random GPUs that are free.
+    """
     slots = []
+    named = bool(instance.boards) and rng.random() < 0.5
     for slot in range(instance.num_slots):
         free = [[server.gpus, server.cpus] for server in instance.servers]
+        seats = [list(map(int, rng.permutation(server.gpus))) for server in instance.servers]
         running = []
         for j in map(int, rng.permutation(len(instance.jobs))):
             job, tasks = instance.jobs[j], {}
@@ -135,6 +140,11 @@ def marl_queueing(instance, rng):
                 tasks[s] = tasks.get(s, 0) + 1
             if tasks and sum(tasks.values()) == job.num_tasks and rng.random() < 0.9:
                 running.append({"job": j, "tasks": list(tasks.items())})
+                if named:
+                    need = {s: n * job.gpus_per_task for s, n in tasks.items()}
+                    running[-1]["gpus"] = [
+                        [seats[s].pop() for _ in range(gpus)] for s, gpus in need.items()
+                    ]
         slots.append(running)
     return {"slots": slots}
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.exporting import Exported
 from gadgetopt.pieces.formats.timelines.files import Timelines
-from gadgetopt.pieces.formats.timelines.spans import Span, by_number, number_in
+from gadgetopt.pieces.formats.timelines.places import place_name, place_of
+from gadgetopt.pieces.formats.timelines.spans import Span, by_number
 from gadgetopt.system.declaring import exporter
 
 from ...subproblems.architecture import Seats
@@ -19,16 +20,16 @@ def spans(instance: PlacementInstance, solution: PlacementSolution) -> list[Span
     """Return the tasks of every job on its servers, and on their GPUs; all jobs start at 0."""
     times, seats = job_times(instance, solution), seats_of(instance, solution)
     return [
-        Span(f"job {j}", 0, times[j].completion_s, _place(server, seats[j : j + 1]), tasks)
+        Span(
+            f"job {j}",
+            0,
+            times[j].completion_s,
+            place_name(server, seats[j][server] if seats else None),
+            tasks,
+        )
         for j, pairs in enumerate(solution.tasks)
         for server, tasks in pairs
     ]
-
-
-def _place(server: int, seats: Sequence[Seats]) -> str:
-    """Return the name of a server, and of a job's GPUs there if its server has a board."""
-    on = f" GPUs {'+'.join(map(str, seats[0][server]))}" if seats else ""
-    return f"server {server}{on}"
 
 
 def decision(instance: PlacementInstance, spans: Sequence[Span]) -> PlacementSolution:
@@ -39,14 +40,11 @@ def decision(instance: PlacementInstance, spans: Sequence[Span]) -> PlacementSol
         on: dict[int, int] = {}
         gpus: Seats = {}
         for span in found:
-            name, _, names = span.resource.partition(" GPUs ")
-            server = number_in(name, "server", f"job {j}: resource")
+            server, named = place_of(span.resource, f"job {j}: resource")
             if server in on:
                 raise InputError(f"job {j}: is on server {server} twice")
             on[server] = span.count
-            if not all(g.isdecimal() for g in names.split("+") if g):
-                raise InputError(f"job {j}: resource: {span.resource!r}, expected GPUs like 0+1")
-            gpus[server] = tuple(int(g) for g in names.split("+") if g)
+            gpus[server] = named or ()
         tasks.append(on)
         seats.append(tuple(gpus[s] for s in sorted(on)))
     placed = PlacementSolution.of(tasks)

@@ -8,6 +8,7 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.formats.timelines.chrome_trace import read_trace, write_trace
 from gadgetopt.pieces.formats.timelines.gantt import read_gantt, write_gantt
+from gadgetopt.pieces.formats.timelines.places import place_name, place_of
 from gadgetopt.pieces.formats.timelines.sbatch import JobLine, read_sbatch, write_sbatch
 from gadgetopt.pieces.formats.timelines.spans import Span, check_times, joined, with_units
 
@@ -30,6 +31,20 @@ def test_a_table_is_what_a_spreadsheet_reads():
 def test_tables_and_traces_are_read_back():
     assert read_gantt(write_gantt(SPANS, "s"), "s") == SPANS
     assert read_trace(write_trace(SPANS, "s"), "s") == SPANS
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("server 2", (2, None)),
+        ("server 0 GPUs 3", (0, (3,))),
+        ("server 12 GPUs 1+0+10", (12, (1, 0, 10))),
+        ("server 1 GPUs ", (1, ())),
+    ],
+)
+def test_a_name_says_a_server_and_gpus(name, place):
+    assert place_of(name, "resource") == place
+    assert place_name(*place) == name
 
 
 def test_a_trace_has_a_bar_on_every_unit():
