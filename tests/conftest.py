@@ -76,7 +76,7 @@ def in_this_process(monkeypatch):
     from gadgetopt.runs.engine import once, solver_process
     from gadgetopt.runs.engine.finish import run_here
     from gadgetopt.runs.engine.work import Call
-    from gadgetopt.system.files import parse
+    from gadgetopt.system.files import document_text, parse
 
     started, watched, executed = once.Once._started, once.Once._watched, comparison._executed
 
@@ -87,11 +87,13 @@ def in_this_process(monkeypatch):
             raise answer.error
         return answer
 
-    def not_started(self):
-        return started(self) if self.options else SimpleNamespace(stop=bool, silent=bool)
+    def not_started(self, document=None):
+        return started(self, document) if self.options else SimpleNamespace(stop=bool, silent=bool)
 
-    def solved_here(self, work, text):
-        return watched(self, work, text) if self.options else run_here(work, parse(text, "text"))
+    def solved_here(self, work, document):
+        if self.options:
+            return watched(self, work, document)
+        return run_here(work, parse(document_text(document), "text"))
 
     def compared_here(batch, scheduler, workers, watch):
         return executed(batch, scheduler, workers if scheduler else 0, watch)

@@ -71,8 +71,10 @@ class Once:
             self.process = self._started()
         self._asked: Event = Event()  # set by Ctrl-C
 
-    def _started(self) -> SolverProcess:
-        return SolverProcess(self.threads, self.options, echo=True, copied=may_copy())
+    def _started(self, document: Document | None = None) -> SolverProcess:
+        return SolverProcess(
+            self.threads, self.options, echo=True, copied=may_copy(), holds=document
+        )
 
     @property
     def interrupted(self) -> bool:
@@ -90,7 +92,6 @@ class Once:
             At a Ctrl-C before the method has started, and at a second one.
         """
         from gadgetopt.runs.rows import from_row
-        from gadgetopt.system.files import document_text
 
         work = Work(
             key="",
@@ -104,10 +105,9 @@ class Once:
             plugins=digest_of(in_use()),
             certify=certify,
         )
-        text = document_text(document)
-        self.process = self.process or self._started()
+        self.process = self.process or self._started(document)
         try:
-            outcome = self._watched(work, text)
+            outcome = self._watched(work, document)
         finally:
             self.process.stop()
         self.process.silent()  # its output reaches the terminal before ours
@@ -117,7 +117,9 @@ class Once:
             outcome = failed_row(work, document, outcome)
         return from_row(outcome)
 
-    def _watched(self, work: Work, text: str) -> Row | Failure:
+    def _watched(self, work: Work, document: Document) -> Row | Failure:
+        from gadgetopt.system.files import document_text
+
         def say(line: str) -> None:
             if self.says and watch.phase != "certify":  # a search for a proof says it itself
                 print(line, file=sys.stderr, flush=True)
@@ -138,6 +140,8 @@ class Once:
                 watch = Watch(
                     work, self.process, given_up, FAREWELL_S, alone=True, proving="proving"
                 )
+                held = work.fingerprint in self.process.instances
+                text = "" if held else document_text(document)
                 try:
                     outcome: Row | Failure = watch.run(text, in_use())
                 except Crash as crash:
@@ -145,7 +149,7 @@ class Once:
                 if not watch.spoilt(outcome):
                     break
                 self.process.stop()
-                self.process = self._started()
+                self.process = self._started(document)
         if watch.phase == "start" and asked.is_set():
             raise KeyboardInterrupt
         return outcome

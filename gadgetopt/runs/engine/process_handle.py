@@ -21,6 +21,7 @@ from gadgetopt.runs.engine.copied import Child, Copy
 from gadgetopt.runs.engine.work import Call, Order, Work, receive, send
 
 if TYPE_CHECKING:
+    from gadgetopt.system.files import Document
     from gadgetopt.system.plugins import Shipment
 
 #: Instances a solver process keeps.
@@ -48,6 +49,8 @@ class SolverProcess:
         True to repeat its output here, on standard error.
     copied : bool
         True to begin as a copy of this process.
+    holds : Document, optional
+        An instance that a copy has from the beginning.
     """
 
     def __init__(
@@ -57,16 +60,20 @@ class SolverProcess:
         *,
         echo: bool = False,
         copied: bool = False,
+        holds: Document | None = None,
     ):
         self.threads = threads
-        self.instances: OrderedDict[str, None] = OrderedDict()
+        held = {holds.fingerprint: holds} if copied and holds is not None else {}
+        self.instances: OrderedDict[str, None] = OrderedDict.fromkeys(held)
         # No SimpleQueue: that of Python 3.11 waits for ever if a signal is handled until after the
         # time that it is to wait.
         self.messages: queue.Queue[Any] = queue.Queue()
         self.last_words: deque[bytes] = deque(maxlen=20)
         given = (*(["--echo"] if echo else []), *options)
-        start = _copied if copied else _fresh
-        self.popen: Child = start(given, _environment(threads))
+        environment = _environment(threads)
+        self.popen: Child = (
+            _copied(given, environment, held) if copied else _fresh(given, environment)
+        )
         self.stop: weakref.finalize[[Child], SolverProcess] = weakref.finalize(
             self, _stop, self.popen
         )
@@ -169,15 +176,17 @@ def _fresh(options: Sequence[str], environment: Mapping[str, str]) -> Child:
     )
 
 
-def _copied(options: Sequence[str], environment: Mapping[str, str]) -> Child:
-    """Copy this process."""
+def _copied(
+    options: Sequence[str], environment: Mapping[str, str], held: dict[str, Document]
+) -> Child:
+    """Copy this process, with the instances that it holds."""
 
     def begin() -> None:
         from gadgetopt.runs.engine.solver_process import main
 
         sys.argv[1:] = options
         forget_listeners()
-        main()
+        main(held)
 
     return Copy(begin, environment)
 

@@ -100,8 +100,14 @@ class _Interrupts:
         raise KeyboardInterrupt
 
 
-def main() -> None:
-    """Do runs until there are no more orders or the supervisor is gone."""
+def main(instances: dict[str, Document] | None = None) -> None:
+    """Do runs until there are no more orders or the supervisor is gone.
+
+    Parameters
+    ----------
+    instances : dict, optional
+        Those that the supervisor knows to be here, by fingerprint.
+    """
     orders_in, results_out = _channels(echo="--echo" in sys.argv)
     if "--solver-log" in sys.argv:
         _print_solver_log()
@@ -130,16 +136,18 @@ def main() -> None:
     from gadgetopt.numbers.compiling import listening
 
     with listening(say_compiling):
-        _obey(orders, interrupts, say)
+        _obey(orders, {} if instances is None else instances, interrupts, say)
 
 
 def _obey(
-    orders: queue.Queue[Order | Call], interrupts: _Interrupts, say: Callable[..., None]
+    orders: queue.Queue[Order | Call],
+    instances: dict[str, Document],
+    interrupts: _Interrupts,
+    say: Callable[..., None],
 ) -> None:
     """Carry out orders until there are none for a while."""
     from gadgetopt.runs.engine.work import Call
 
-    instances: dict[str, Document] = {}
     while True:
         try:
             order = orders.get(timeout=IDLE_S)

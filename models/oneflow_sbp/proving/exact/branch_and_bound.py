@@ -26,7 +26,7 @@ import heapq
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.seeds import fixed_rng
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
-from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome, Status
@@ -47,7 +46,6 @@ from ...baselines.strategies import (
     model_parallel_col,
     model_parallel_row,
 )
-from ...formulations.cp import LabelModel
 from ...instance import (
     OneFlowSbpInstance,
     OneFlowSbpSolution,
@@ -85,6 +83,9 @@ from .division import (
     widest,
 )
 from .mixing import mixed
+
+if TYPE_CHECKING:
+    from ...formulations.cp import LabelModel
 
 #: First plans, until one fits the memory.
 FIRST_PLANS = (compiler_greedy, megatron, model_parallel_row, model_parallel_col)
@@ -266,6 +267,8 @@ class _Search(Search[OneFlowSbpSolution]):
 
     def ask_solver(self) -> None:
         """Give CP-SAT a turn; the next one comes after cases for an eighth of its time."""
+        from gadgetopt.solvers.cpsat import solve_cp  # takes longer than most searches
+
         with self.clock.phase("cp_labels"):
             model = self._label_model()
             if model is None:
@@ -294,6 +297,8 @@ class _Search(Search[OneFlowSbpSolution]):
         """Return the model; None if it is large."""
         if len(self.instance.tables.edges) > MOST_LABEL_PAIRS:
             return None
+        from ...formulations.cp import LabelModel  # loads CP-SAT
+
         try:
             model = LabelModel(self.instance, self.graph.domains[: self.graph.operators])
         except ModelRefused:

@@ -97,6 +97,27 @@ def test_a_solve_of_the_command_line_is_done_by_a_copy_of_it(tmp_path, root):
     assert done.returncode == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies the command line")
+def test_a_copy_has_the_instance_that_was_read(root):
+    path = root / "instances" / "quickstart" / "parallel_machines.json"
+    asked = (
+        "from gadgetopt.runs.engine.copied import allow\n"
+        "from gadgetopt.runs.engine.once import Once\n"
+        "from gadgetopt.system import files\n"
+        "from gadgetopt.system.methods import find_method\n"
+        "from gadgetopt.system.result import Limits\n"
+        "allow()\n"
+        f"tiny = files.read_instance({str(path)!r})\n"
+        "files.document_text = files.parse = None  # neither written nor read again\n"
+        "call = find_method(tiny.problem, 'lpt')\n"
+        "print(Once(1).solve(tiny, call, Limits(time_s=60), 0).result.status)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], check=False, capture_output=True, text=True
+    )
+    assert done.stdout == "feasible\n", done.stderr
+
+
 @pytest.mark.parametrize(
     ("method", "status", "reason"),
     [
