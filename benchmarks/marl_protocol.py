@@ -5,16 +5,18 @@ No study measures policies that it trains itself.
 All sizes share one cluster's table of interference, so that a policy can be used at every size. In
 `small` 6 jobs arrive at 2 servers of 2 GPUs, in `medium` 10 at 2 servers of 4: ratios are to
 certified optima, of jobs that stay and of jobs that may move, and instances that are not closed in
-`--time-limit` seconds are left out (a line says how many). In `large` 40 jobs arrive at 8 servers
-of 4 GPUs, and ratios are to a certified bound; in `events` 200 in continuous time, and ratios are
-to the best rule of each instance. `topologies` trains on four servers in two racks, in a fat tree,
-VL2 and BCube, and tests every policy on all of them.
+`--time-limit` seconds are left out (a line says how many) but in a column of its own, where a
+certified bound stands in for the optimum. In `large` 40 jobs arrive at 8 servers of 4 GPUs, and
+ratios are to a certified bound; in `events` 200 in continuous time, and ratios are to the best rule
+of each instance. `topologies` trains on four servers in two racks, in a fat tree, VL2 and BCube,
+and tests every policy on all of them.
 
 Rows are means over the seeds of the training and 40 instances that no training saw; an interval of
 95 % comes from 2,000 samples of both seeds and instances. Policies of all sizes are trained on
 `small`, as optimal plans of more jobs take long.
 
-What was computed stands in `--folder` and is not computed again: a run that was stopped goes on.
+What was computed stands in `--folder`, each training and each instance of each row, and is not
+computed again: a run that was stopped goes on, and one with more seeds or instances does the rest.
 
 Run `python benchmarks/marl_protocol.py [small] [medium] [large] [events] [topologies]
 [--seeds 5] [--instances 40] [--folder DIR]`.
@@ -26,6 +28,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -58,15 +61,23 @@ SIZES: dict[str, dict[str, Any]] = {
     "large": {"jobs": 40, "servers": 8, "gpus": 4, "slots": 40, "slots_between": 0.25},
     "events": {"jobs": 200, "servers": 8, "gpus": 4, "slots": 120, "slots_between": 0.25},
 }
-#: What the policies of all sizes are trained on: optimal plans of more jobs take long.
-TRAINED_ON = SIZES["small"]
 SQUARE = {"jobs": 6, "servers": 4, "gpus": 2, "slots": 12}
 TOPOLOGIES = ("racks", "fat_tree", "vl2", "bcube")
+#: Parameters of trainings. Policies of all sizes are trained on two small servers, `pair`: optimal
+#: plans of more jobs take long; `alone` is the same with one scheduler.
+WORLDS: dict[str, dict[str, Any]] = {
+    "pair": SIZES["small"],
+    "alone": {**SIZES["small"], "agents": 1},
+    **{topology: {**SQUARE, "topology": topology} for topology in TOPOLOGIES},
+}
+AGENTS = (1, 2, 4)
 ARMS: tuple[str, ...] = get_args(Knows)
 RULES = [
     (rule, order) for rule in ("pack", "lb", "lif", "greedy_jct") for order in ("fifo", "srpt")
 ]
 PATIENCE = (1.5, 2.0)
+#: How a policy is played: its value, and the share of its decisions to wait.
+Play = Callable[[QueueingInstance, Mapping[str, Floats], Team], tuple[float, float]]
 
 
 def main() -> None:
@@ -128,14 +139,15 @@ class Study:
     def optima(self, name: str, instances: list[QueueingInstance]) -> tuple[Floats, Bools]:
         """Return certified optima, or bounds; and which are optima."""
         found = [
-            self.kept.get(f"{name} {k} {self.time_s}", lambda i=i: optimum(i, self.time_s))
+            self.kept.get(f"{name} {self.time_s} {k}", lambda i=i: optimum(i, self.time_s))
             for k, i in enumerate(instances)
         ]
         return np.array([value for value, _ in found]), np.array([not at for _, at in found])
 
-    def policy(self, arm: str, seed: int, **changed: Any) -> tuple[dict[str, Floats], Team]:
-        """Return the weights of an arm, trained if its file is not there."""
+    def policy(self, arm: str, seed: int, world: str) -> tuple[dict[str, Floats], Team]:
+        """Return the weights of an arm, trained on a world if its file is not there."""
         trainer = find_trainer(PROBLEM, "linear" if arm == "linear" else "actor_critic")
+        changed = WORLDS[world]
         given = {**trainer.parameters, **changed}
         if arm == "untrained":
             weights = network.start(np.random.default_rng(seed), SHAPES)
@@ -146,22 +158,39 @@ class Study:
         return read_weights(str(self.folder / f"{name}.npz"))
 
     def played(
-        self, name: str, instances: list[QueueingInstance], agents: int, arm: str, **world: Any
+        self,
+        name: str,
+        instances: list[QueueingInstance],
+        arm: str,
+        *,
+        agents: int = 0,
+        world: str = "pair",
+        play: Play = play,
     ) -> tuple[Floats, float]:
         """Return values, a row a seed, and the share of decisions to wait."""
-        values, waits = [], []
+        numbers, policy = [], cache(self.policy)
         for seed in range(self.seeds):
 
-            def find(seed: int = seed) -> list[float]:
-                weights, team = self.policy(arm, seed, **world)
-                team = Team(agents or team.agents, team.order)
-                found = [play(i, weights, team) for i in instances]
-                return [number for pair in found for number in pair]
+            def found(instance: QueueingInstance, seed: int = seed) -> tuple[float, float]:
+                weights, team = policy(arm, seed, world)
+                return play(instance, weights, Team(agents or team.agents, team.order))
 
-            numbers = self.kept.get(f"{name} {arm} {agents} {seed} {len(instances)}", find)
-            values.append(numbers[::2])
-            waits.append(numbers[1::2])
-        return np.array(values), float(np.mean(waits))
+            of = f"{name} {arm} {world} {agents} {seed}"
+            numbers.append(
+                [
+                    self.kept.get(f"{of} {k}", lambda i=i, f=found: f(i))
+                    for k, i in enumerate(instances)
+                ]
+            )
+        values, waits = np.moveaxis(np.array(numbers), -1, 0)
+        return values, float(waits.mean())
+
+    def each(
+        self, name: str, instances: list[QueueingInstance], row: Callable[[QueueingInstance], float]
+    ) -> Floats:
+        """Return a number of each instance, of one row."""
+        kept = (self.kept.get(f"{name} {k}", lambda i=i: [row(i)]) for k, i in enumerate(instances))
+        return np.array([[number for (number,) in kept]])
 
     def ruled(self, name: str, instances: list[QueueingInstance]) -> dict[str, Floats]:
         """Return the values of rules and searches, of one row each."""
@@ -175,17 +204,12 @@ class Study:
         found["order_search (knows all jobs)"] = lambda i: value_of(
             i, order_search(i, Limits(), np.random.default_rng(0)).solution
         )
-        return {
-            row: np.array(
-                [self.kept.get(f"{name} {row} {len(instances)}", lambda f=f: map(f, instances))]
-            )
-            for row, f in found.items()
-        }
+        return {row: self.each(f"{name} {row}", instances, f) for row, f in found.items()}
 
 
 def exact(study: Study) -> None:
     """Print ratios to certified optima."""
-    part, world = study.part, TRAINED_ON
+    part = study.part
     instances = study.drawn(**SIZES[part])
     stays, closed = study.optima(f"{part} stays", instances)
     moving = [i.model_copy(update={"migration": True}) for i in instances]
@@ -195,19 +219,22 @@ def exact(study: Study) -> None:
           f"{closed_too.sum()} of jobs that may move, {both.sum()} both")  # fmt: skip
     staying = stays[both] / moves[both]
     print(f"price of staying: mean {staying.mean():.4f}, largest {staying.max():.4f}\n")
-    rows = {name: (values, None) for name, values in study.ruled(part, instances).items()}
+    rows: dict[str, tuple[Floats, float | None]] = {
+        name: (values, None) for name, values in study.ruled(part, instances).items()
+    }
     for arm in ("untrained", "linear", *ARMS):
-        values, waits = study.played(part, instances, 0, arm, **world)
-        rows[f"learned, {arm}"] = values, waits
-    values, waits = study.played(part, instances, 1, "table", **world)
-    rows["learned, table, used by 1 agent"] = values, waits
-    print_head("optimum of jobs that stay", "of jobs that may move")
-    for name, (values, share) in rows.items():
-        print_row(name, values / stays, share, values / moves)
+        rows[f"learned, {arm}"] = study.played(part, instances, arm)
+    rows["learned, table, used by 1 agent"] = study.played(part, instances, "table", agents=1)
+    rows["learned, table, trained as 1 agent"] = study.played(
+        part, instances, "table", world="alone"
+    )
     ratios = {name: values / stays for name, (values, _) in rows.items()}
-    rules = [name for name in rows if not name.startswith(("learned", "order_search"))]
-    best = min(rules, key=lambda name: float(ratios[name].mean()))
-    print_differences(ratios, best)
+    more = [] if closed.all() else ["all, bounds where open"]
+    print_head("optimum of jobs that stay", "of jobs that may move", *more)
+    for name, (values, share) in rows.items():
+        seconds = [(values / moves)[:, closed_too], *(ratios[name] for _ in more)]
+        print_row(name, ratios[name][:, closed], share, *seconds)
+    print_differences({name: of_row[:, closed] for name, of_row in ratios.items()})
 
 
 def large(study: Study) -> None:
@@ -218,26 +245,11 @@ def large(study: Study) -> None:
         document = Document(PROBLEM, "instance", "drawn", instance, {})
         return max(float(solve(document, how, Limits()).bound) for how in ("alone", "srpt"))
 
-    bounds = np.array(
-        study.kept.get(f"large bound {len(instances)}", lambda: map(bound, instances))
-    )
-    ratios = {}
-    print_head("bound", "")
-    rules = study.ruled("large", instances)
-    for name, values in rules.items():
-        ratios[name] = values / bounds
-        print_row(name, ratios[name], None)
-    best = min((r for r in rules if "search" not in r), key=lambda name: float(rules[name].mean()))
-    for arm in ("untrained", "linear", "none"):
-        values, waits = study.played("large", instances, 0, arm, **TRAINED_ON)
-        ratios[f"learned, {arm}"] = values / bounds
-        print_row(f"learned, {arm}", values / bounds, waits)
-    for agents in (1, 2, 4):
-        name = f"learned, table, {agents} agents"
-        values, waits = study.played("large", instances, agents, "table", **TRAINED_ON)
-        ratios[name] = values / bounds
-        print_row(name, values / bounds, waits)
-    print_differences({**ratios, "learned, table": ratios["learned, table, 2 agents"]}, best)
+    bounds = study.each("large bound", instances, bound)
+    rows: dict[str, tuple[Floats, float | None]] = {
+        name: (values, None) for name, values in study.ruled("large", instances).items()
+    }
+    print_by_schedulers(study, instances, rows, bounds, "bound", play)
 
 
 def events(study: Study) -> None:
@@ -250,36 +262,54 @@ def events(study: Study) -> None:
     for patience in PATIENCE:
         queues[f"patient {patience}, srpt"] = lambda i, p=patience: PatientQueue(i, "srpt", p)
 
-    def mean_s(instance: QueueingInstance, queue: JobQueue) -> float:
-        runs = simulate(instance, queue)
-        return np.inf if runs is None else float(np.mean([run.completion_s for run in runs]))
-
-    count = len(instances)
-    rows = {
-        name: np.array(
-            [
-                study.kept.get(
-                    f"events {name} {count}", lambda m=make: [mean_s(i, m(i)) for i in instances]
-                )
-            ]
-        )
+    rows: dict[str, tuple[Floats, float | None]] = {
+        name: (study.each(f"events {name}", instances, lambda i, m=make: mean_s(i, m(i))), None)
         for name, make in queues.items()
     }
-    best = np.min([values[0] for values in rows.values()], axis=0)
-    for arm, agents in (("untrained", 2), ("linear", 2), ("table", 1), ("table", 2), ("table", 4)):
-        values = []
-        for seed in range(study.seeds):
+    best = np.min([values for values, _ in rows.values()], axis=0)
+    print_by_schedulers(study, instances, rows, best, "best rule of each instance", play_events)
 
-            def find(arm: str = arm, agents: int = agents, seed: int = seed) -> list[float]:
-                weights, team = study.policy(arm, seed, **TRAINED_ON)
-                team = Team(agents, team.order)
-                return [mean_s(i, TimedQueue(i, weights, team)) for i in instances]
 
-            values.append(study.kept.get(f"events {arm} {agents} {seed} {count}", find))
-        rows[f"learned, {arm}, {agents} agents"] = np.array(values)
-    print_head("best rule of each instance", "")
-    for name, values in rows.items():
-        print_row(name, values / best, None)
+def mean_s(instance: QueueingInstance, queue: JobQueue) -> float:
+    """Return the mean completion time of a queue in continuous time."""
+    runs = simulate(instance, queue)
+    return np.inf if runs is None else float(np.mean([run.completion_s for run in runs]))
+
+
+def play_events(
+    instance: QueueingInstance, weights: Mapping[str, Floats], team: Team
+) -> tuple[float, float]:
+    """Return the value of a policy in continuous time, and the share of its decisions to wait."""
+    waited: list[bool] = []
+    queue = TimedQueue(
+        instance, weights, team, tell=lambda c: waited.append(c.chosen == len(c.allowed) - 1)
+    )
+    return mean_s(instance, queue), float(np.mean(waited))
+
+
+def print_by_schedulers(
+    study: Study,
+    instances: list[QueueingInstance],
+    rows: dict[str, tuple[Floats, float | None]],
+    beside: Floats,
+    what: str,
+    how: Play,
+) -> None:
+    """Print ratios of rules, and of policies by the number of schedulers that use them."""
+    part = study.part
+    for arm in ("untrained", "linear", "none"):
+        rows[f"learned, {arm}"] = study.played(part, instances, arm, play=how)
+    for agents in AGENTS:
+        rows[f"learned, table, {agents} agents"] = study.played(
+            part, instances, "table", agents=agents, play=how
+        )
+    rows["learned, table, trained as 1 agent"] = study.played(
+        part, instances, "table", world="alone", play=how
+    )
+    print_head(what)
+    for name, (values, waits) in rows.items():
+        print_row(name, values / beside, waits)
+    print_differences({name: values / beside for name, (values, _) in rows.items()})
 
 
 def topologies(study: Study) -> None:
@@ -297,46 +327,55 @@ def topologies(study: Study) -> None:
 
     found: dict[str, dict[str, Floats]] = {}
     for source in (*TOPOLOGIES, "untrained"):
-        arm = "untrained" if source == "untrained" else "table"
-        world = {**SQUARE, "topology": TOPOLOGIES[0] if arm == "untrained" else source}
+        arm, world = ("table", source) if source in TOPOLOGIES else (source, TOPOLOGIES[0])
         found[source] = {}
         for target, instances in on.items():
-            name = f"from {source} to {target}"
-            values, _ = study.played(name, instances, 0, arm, **world)
+            values, _ = study.played(f"topology {target}", instances, arm, world=world)
             found[source][target] = values / optima[target]
         print(f"| {source} | {cells(found[source])} |")
     rules = {t: study.ruled(f"topology {t}", instances) for t, instances in on.items()}
     for rule in rules[TOPOLOGIES[0]]:
         of_rule = {t: rules[t][rule] / optima[t] for t in TOPOLOGIES}
         print(f"| {rule} | {cells(of_rule)} |")
-    print("\n| tested on | trained there, less than the mean of those trained elsewhere | 95 % |")
+    print("\n| tested on | trained there, less the mean of those trained elsewhere | 95 % |")
     print("|---|---|---|")
     for target in TOPOLOGIES:
         elsewhere = np.mean([found[s][target] for s in TOPOLOGIES if s != target], axis=0)
         print(f"| {target} | {with_interval(found[target][target] - elsewhere)} |")
 
 
-def print_head(first: str, second: str) -> None:
-    more = f" mean ratio, {second} |" if second else ""
+def print_head(first: str, *others: str) -> None:
+    more = "".join(f" mean ratio, {other} |" for other in others)
     print(f"| method | mean ratio, {first} | worst seed | worst instance | waits |{more}")
-    print("|---|---:|---:|---:|---:|" + ("---:|" if second else ""))
+    print("|---|---:|---:|---:|---:|" + "---:|" * len(others))
 
 
-def print_row(name: str, ratios: Floats, waits: float | None, second: Floats | None = None) -> None:
+def print_row(name: str, ratios: Floats, waits: float | None, *others: Floats) -> None:
     share = "" if waits is None else f"{waits:.0%}"
     worst = f"{ratios.mean(axis=1).max():.3f} | {ratios.max():.3f}"
-    more = "" if second is None else f" {second.mean():.3f} |"
+    more = "".join(f" {other.mean():.3f} |" for other in others)
     print(f"| {name} | {ratios.mean():.3f} | {worst} | {share} |{more}", flush=True)
 
 
-def print_differences(ratios: Mapping[str, Floats], best: str) -> None:
-    """Print paired differences of the arms to knowing nothing, and of policies to a rule."""
+def print_differences(ratios: Mapping[str, Floats]) -> None:
+    """Print paired differences: to knowing nothing, of schedulers, to rules, and to patience."""
     print("\n| difference of mean ratios, paired | mean | 95 % |")
     print("|---|---|---|")
-    arms = [arm for arm in ARMS if arm != "none" and f"learned, {arm}" in ratios]
-    pairs = [(f"learned, {arm}", "learned, none") for arm in arms]
-    names = ("untrained", "linear", "table")
-    pairs += [(f"learned, {arm}", best) for arm in names if f"learned, {arm}" in ratios]
+    names = [name for name in ratios if name.startswith("learned")]
+    rules = {
+        name: float(of_row.mean())
+        for name, of_row in ratios.items()
+        if not name.startswith(("learned", "order_search"))
+    }
+    best = min(rules, key=rules.__getitem__)
+    waiting = min((name for name in rules if name.startswith("patient")), key=rules.__getitem__)
+    trained = "learned, table" if "learned, table" in ratios else "learned, table, 2 agents"
+    knowing = [trained, "learned, ridge", "learned, network"]
+    pairs = [(name, "learned, none") for name in knowing if name in ratios]
+    pairs += [
+        (name, trained) for name in names if name.startswith("learned, table") and name != trained
+    ]
+    pairs += [(name, rule) for rule in dict.fromkeys((best, waiting)) for name in names]
     for name, other in pairs:
         print(f"| {name} less {other} | {with_interval(ratios[name] - ratios[other])} |")
 

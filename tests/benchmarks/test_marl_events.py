@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.models.marl.queueing.data.generate import presets
+from gadgetopt.models.marl.queueing.subproblems.policy_queue import SHAPES
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
+from gadgetopt.models.marl.subproblems.learned import network
+from gadgetopt.models.marl.subproblems.learned.policies import Team
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
 
 from ..models.marl.queueing.brute_force import small_instance
@@ -85,3 +88,38 @@ def test_every_job_ends_and_none_begins_before_it_arrives(order):
         assert run.start_s >= job.arrival_s
         alone_s = float(job.iterations * job.base_iteration_s)
         assert run.end_s - run.start_s >= alone_s * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("agents", [1, 2, 4])
+def test_a_policy_decides_by_what_has_arrived(agents):
+    """Other jobs in the place of those to come change no decision before they are there."""
+    for seed in range(4):
+        instance = presets.poisson(
+            np.random.default_rng(seed), jobs=12, slots=60, slots_between=0.5, migration=False
+        )
+        now_s = sorted(job.arrival_s for job in instance.jobs)[len(instance.jobs) // 2]
+        later = tuple(
+            job.model_copy(update={"num_tasks": 1, "type": 3 - job.type, "iterations": 7})
+            if job.arrival_s > now_s
+            else job
+            for job in instance.jobs
+        )
+        weights = network.start(np.random.default_rng(seed), SHAPES)
+        decided = []
+        for way in (instance, instance.model_copy(update={"jobs": later})):
+            told = []
+            queue = marl_events.TimedQueue(way, weights, Team(agents, "srpt"), tell=told.append)
+            noted = []
+            see_time = queue.see_time
+
+            def seen(time_s, see_time=see_time, noted=noted, told=told):
+                noted.append((time_s, len(told)))
+                see_time(time_s)
+
+            queue.see_time = seen
+            assert marl_events.simulate(way, queue) is not None
+            until = next(known for time_s, known in noted if time_s > now_s)
+            decided.append(
+                [(c.job, c.agent, c.chosen, c.view.queue.tolist()) for c in told[:until]]
+            )
+        assert decided[0] == decided[1] != []

@@ -50,10 +50,11 @@ def test_rewards_sum_to_the_mean_completion_time():
     pytest.importorskip("torch")
     from gadgetopt.models.marl.queueing.data.learning.actor_critic import returns_of, unfinished
 
-    for seed in range(60):
+    for seed in range(300):
         instance = WORLD.draw(np.random.default_rng(seed))
         told = []
-        queue = PolicyQueue(instance, random_weights(seed), TEAM, tell=told.append)
+        team = Team((1, 2, 4)[seed % 3], TEAM.order)
+        queue = PolicyQueue(instance, random_weights(seed), team, tell=told.append)
         solution = plan(instance, queue, Clock())
         there = unfinished(instance, solution)
         waited = sum(
@@ -66,6 +67,14 @@ def test_rewards_sum_to_the_mean_completion_time():
         alone = np.zeros(len(instance.jobs), dtype=np.int64)
         first = returns_of(instance, solution, told[:1], alone, 1, 0.0)[0]
         assert first == pytest.approx(-there[told[0].slot :].sum() / len(instance.jobs))
+        # Rewards of agents that share nothing sum to the reward of the whole.
+        own = {
+            a: returns_of(
+                instance, solution, [replace(told[0], job=j)], queue.owners, queue.agents, 0.0
+            )[0]
+            for j, a in enumerate(queue.owners.tolist())
+        }
+        assert sum(own.values()) == pytest.approx(first)
 
 
 def test_what_is_replayed_is_the_plan():
