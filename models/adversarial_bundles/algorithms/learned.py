@@ -12,14 +12,18 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.learning.networks import HIDDEN
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import MethodOutcome
-from gadgetopt.system.training import read_policy
+from gadgetopt.system.training import Policy, read_policy
 
 from ..evaluate import worst_case
 from ..instance import AdversarialBundlesInstance
 from ..subproblems.networks import Sight, rounded_seller
 
-#: What `gadgetopt train adversarial_bundles --preset quickstart --seed 0` writes.
-SHIPPED = Path(__file__).parent / "policy.npz"
+#: What `gadgetopt train adversarial_bundles --preset NAME --seed 0` writes, by the preset's name.
+SHIPPED = {
+    "quickstart": Path(__file__).parent / "policy.npz",
+    "units": Path(__file__).parent / "units.npz",
+    "given_back": Path(__file__).parent / "given_back.npz",
+}
 
 #: Part by which a seller may be worse than when it was trained: another machine's exponentials may
 #: round a chance the other way. By definition.
@@ -31,15 +35,15 @@ def learned(instance: AdversarialBundlesInstance, *, policy: str = "") -> Method
     """The seller's network, its chances rounded; its worst case is exact.
 
     Return the seller of a file that `gadgetopt train adversarial_bundles` wrote; without one, of
-    the file that comes with the system, for the quickstart's game. Its worst ratio is computed
-    again and held against the one that the file names.
+    the file for this game among those that come with the system (`SHIPPED`). Its worst ratio is
+    computed again and held against the one that the file names.
 
     Parameters
     ----------
     instance : AdversarialBundlesInstance
         The game that the seller was trained for.
     policy : str
-        The file; empty for the one that comes with the system.
+        The file; empty for one that comes with the system.
 
     Raises
     ------
@@ -48,13 +52,13 @@ def learned(instance: AdversarialBundlesInstance, *, policy: str = "") -> Method
     ModelRefused
         If the seller was trained for another game.
     """
-    policy = policy or str(SHIPPED)
-    read = read_policy(policy, "adversarial_bundles", ("networks",))
-    game = game_arrays(instance)
-    for name, wanted in game.items():
-        known = read.array(name, *(None for _ in wanted.shape))
-        if known.shape != wanted.shape or (known != wanted).any():
-            raise ModelRefused(f"policy: trained for another game, whose {name} differ")
+    if policy:
+        read = _read(policy)
+        other = _other(read, instance)
+        if other:
+            raise ModelRefused(f"policy: trained for another game, whose {other} differ")
+    else:
+        policy, read = _shipped(instance)
     sight = Sight(instance)
     sizes = [sight.seller_inputs, HIDDEN, HIDDEN, sight.num_prices + 1]
     weights: dict[str, Floats] = {}
@@ -74,6 +78,31 @@ def learned(instance: AdversarialBundlesInstance, *, policy: str = "") -> Method
             f"the seller has {float(worst.welfare):.6g} of {float(worst.offline_welfare):.6g}"
         )
     return MethodOutcome(solution=seller)
+
+
+def _read(policy: str) -> Policy:
+    return read_policy(policy, "adversarial_bundles", ("networks",))
+
+
+def _other(read: Policy, instance: AdversarialBundlesInstance) -> str:
+    """Return in what the game of a policy is another one than an instance; empty if in nothing."""
+    for name, wanted in game_arrays(instance).items():
+        known = read.array(name, *(None for _ in wanted.shape))
+        if known.shape != wanted.shape or (known != wanted).any():
+            return name
+    return ""
+
+
+def _shipped(instance: AdversarialBundlesInstance) -> tuple[str, Policy]:
+    """Return the file that comes with the system for a game, and what is in it."""
+    for path in SHIPPED.values():
+        read = _read(str(path))
+        if not _other(read, instance):
+            return str(path), read
+    raise ModelRefused(
+        f"policy: none given, and those that come with the system ({', '.join(SHIPPED)}) were "
+        "trained for other games"
+    )
 
 
 def game_arrays(instance: AdversarialBundlesInstance) -> dict[str, Floats]:

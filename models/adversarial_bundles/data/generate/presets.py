@@ -1,4 +1,4 @@
-"""Presets: a bundle against its parts, random bundles, and machines that come back."""
+"""Presets: a bundle against its parts, random bundles, machines that come back, and units."""
 
 from __future__ import annotations
 
@@ -79,6 +79,25 @@ def bundle_and_parts(
     return _instance((1,) * resources, types, horizon)
 
 
+@generator()
+def units(
+    rng: np.random.Generator, *, horizon: int = 6, units: int = 2, levels: int = 5, spread: int = 4
+) -> AdversarialBundlesInstance:
+    """Units of one resource, kept for good, wanted one at a time.
+
+    Return a game of values from 1 to `spread` in a geometric row, the inner ones to four decimals:
+    that of adversarial_online's training study. Nothing is drawn.
+    """
+    if min(horizon, units, levels) < 1 or (levels > 1) != (spread > 1):
+        raise InputError(
+            f"horizon, units, levels: expected at least 1, and several levels (here {levels}) up "
+            f"to a spread above 1 (here {spread}), or one up to 1"
+        )
+    decimals = [round(10**4 * spread ** (j / max(1, levels - 1))) for j in range(levels)]
+    types = [(Fraction(value, 10**4), (1,), None) for value in decimals]
+    return _instance((units,), types, horizon)
+
+
 def _drawn(
     rng: np.random.Generator,
     resources: int,
@@ -108,7 +127,7 @@ def _drawn(
 
 def _instance(
     capacity: tuple[int, ...],
-    types: Sequence[tuple[int, tuple[int, ...], int | None]],
+    types: Sequence[tuple[int | Fraction, tuple[int, ...], int | None]],
     horizon: int,
 ) -> AdversarialBundlesInstance:
     from ...instance import AdversarialBundlesInstance, RequestType

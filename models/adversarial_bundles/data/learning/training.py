@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,10 +42,18 @@ from ...algorithms.learned import game_arrays
 from ...instance import AdversarialBundlesInstance
 from ...subproblems.networks import PARTS, Sight, rounded_chances
 from ...subproblems.sellers import worst_of_chances
-from ..generate.presets import quickstart
+from ..generate import presets
 
 #: Probability of a stock below which what it earns is not divided by it. By definition.
 _RARE = 1e-3
+
+#: Generators whose games are trained for. By definition.
+GAMES = {
+    "quickstart": presets.quickstart,
+    "units": presets.units,
+    "paper": presets.paper,
+    "kept_for_good": presets.kept_for_good,
+}
 
 
 @trainer(
@@ -55,11 +63,15 @@ _RARE = 1e-3
         "small": {"horizon": 3, "rounds": 20},
         "quickstart": {},
         "paper_way": {"answered": 0.0},
+        "units": {"game": "units", "horizon": 6, "rounds": 200},
+        "given_back": {"game": "paper", "game_seed": 1, "rounds": 200},
     },
 )
 def start(
     seed: int,
     *,
+    game: Literal["quickstart", "units", "paper", "kept_for_good"] = "quickstart",
+    game_seed: int = 0,
     horizon: int = 5,
     units: int = 2,
     batch: int = 96,
@@ -69,14 +81,18 @@ def start(
 ) -> SellerAndAdversary:
     """A seller's and an adversary's network for bundles, updated for every action.
 
-    Return the training of the generator `quickstart`'s game.
+    Return the training of a generator's game.
 
     Parameters
     ----------
     seed : int
         Of the initial weights.
+    game : "quickstart", "units", "paper" or "kept_for_good"
+        The generator that draws the game.
+    game_seed : int
+        From which it draws.
     horizon, units : int
-        The game.
+        Its parameters.
     batch : int
         Sequences of a step.
     rounds : int
@@ -100,8 +116,8 @@ def start(
             "units, horizon, rounds: expected at least 1, batch at least 2, "
             "answered from 0 to below 1"
         )
-    game = quickstart(np.random.default_rng(seed), horizon=horizon, units=units)
-    return SellerAndAdversary(seed, game, batch, rounds, answered, every_action)
+    played = GAMES[game](np.random.default_rng(game_seed), horizon=horizon, units=units)
+    return SellerAndAdversary(seed, played, batch, rounds, answered, every_action)
 
 
 class SellerAndAdversary(AgainstSequences):

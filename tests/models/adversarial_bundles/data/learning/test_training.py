@@ -8,6 +8,7 @@ import pytest
 from gadgetopt.errors import InputError
 from gadgetopt.models.adversarial_bundles.algorithms.learned import SHIPPED, learned
 from gadgetopt.models.adversarial_bundles.data.generate.presets import quickstart
+from gadgetopt.models.adversarial_bundles.data.learning.training import GAMES
 from gadgetopt.models.adversarial_bundles.evaluate import evaluate, worst_case
 from gadgetopt.models.adversarial_bundles.subproblems.networks import Sight, rounded_seller
 from gadgetopt.models.adversarial_bundles.subproblems.sellers import worst_of_chances, written_out
@@ -51,15 +52,44 @@ def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path, every_action):
             assert (one[name] == other[name]).all(), name
 
 
-def test_the_policy_that_ships_is_near_the_optimum_of_the_quickstart():
-    assert SHIPPED.stat().st_size < 60_000
-    found = run(quickstart(RNG), "learned")
-    assert Fraction(11, 6) <= found.objective < Fraction(11, 6) * Fraction(104, 100)
+def game_of(preset):
+    """The game of a preset of the trainer."""
+    parameters = {**PROBLEM.trainers[0].parameters, **PROBLEM.trainers[0].presets[preset]}
+    sizes = {name: parameters[name] for name in ("horizon", "units")}
+    return GAMES[parameters["game"]](np.random.default_rng(parameters["game_seed"]), **sizes)
+
+
+@pytest.mark.parametrize(
+    ("preset", "optimum", "percent"),
+    [("quickstart", "11/6", 4), ("units", "2", 6), ("given_back", "103/54", 6)],
+)
+def test_the_policies_that_ship_are_near_the_optimum_of_their_games(preset, optimum, percent):
+    assert SHIPPED[preset].stat().st_size < 60_000
+    found = run(game_of(preset), "learned")
+    best = Fraction(optimum)
+    assert best <= found.objective < best * Fraction(100 + percent, 100)
+    with np.load(SHIPPED[preset]) as shipped:
+        above, below = shipped["certified_ratio"].tolist()
+    assert found.objective == pytest.approx(above / below, abs=1e-3)
+
+
+@pytest.mark.parametrize("preset", SHIPPED)
+def test_a_policy_that_ships_is_refused_for_other_games(preset):
+    instance = game_of(preset)
+    for other in (
+        instance.model_copy(update={"horizon": instance.horizon - 1}),
+        instance.model_copy(update={"capacity": tuple(c + 1 for c in instance.capacity)}),
+        instance.model_copy(update={"types": instance.types[:-1]}),
+    ):
+        assert run(other, "learned").refused
+        found = run(other, f"learned:policy={SHIPPED[preset]}")
+        assert found.refused
+        assert "trained for another game" in found.reason
     assert run(game((2, 2), [(1, (1, 0))], 5), "learned").refused
 
 
 def test_a_file_that_promises_too_much_is_refused(tmp_path):
-    with np.load(SHIPPED) as shipped:
+    with np.load(SHIPPED["quickstart"]) as shipped:
         arrays = {name: shipped[name] for name in shipped.files}
     arrays["certified_ratio"] = np.array([3.0, 2.0])
     np.savez(tmp_path / "forged.npz", **arrays)
