@@ -64,11 +64,20 @@ SIZES: dict[str, dict[str, Any]] = {
 SQUARE = {"jobs": 6, "servers": 4, "gpus": 2, "slots": 12}
 TOPOLOGIES = ("racks", "fat_tree", "vl2", "bcube")
 #: Parameters of trainings. Policies of all sizes are trained on two small servers, `pair`: optimal
-#: plans of more jobs take long; `alone` is the same with one scheduler.
+#: plans of more jobs take long; `alone` is the same with one scheduler, `longer` clones 200 plans
+#: and makes 120 updates, as the preset `large`, and `fours` has servers of 4 GPUs, with up to three
+#: neighbours.
 WORLDS: dict[str, dict[str, Any]] = {
     "pair": SIZES["small"],
     "alone": {**SIZES["small"], "agents": 1},
+    "longer": {**SIZES["small"], "examples": 200, "updates": 120},
+    "fours": {**SIZES["small"], "gpus": 4},
     **{topology: {**SQUARE, "topology": topology} for topology in TOPOLOGIES},
+}
+TRAININGS = {
+    "trained as 1 agent": "alone",
+    "trained longer": "longer",
+    "trained on 4 GPUs": "fours",
 }
 AGENTS = (1, 2, 4)
 ARMS: tuple[str, ...] = get_args(Knows)
@@ -224,10 +233,10 @@ def exact(study: Study) -> None:
     }
     for arm in ("untrained", "linear", *ARMS):
         rows[f"learned, {arm}"] = study.played(part, instances, arm)
-    rows["learned, table, used by 1 agent"] = study.played(part, instances, "table", agents=1)
-    rows["learned, table, trained as 1 agent"] = study.played(
-        part, instances, "table", world="alone"
-    )
+    for arm in ("linear", "table"):
+        rows[f"learned, {arm}, used by 1 agent"] = study.played(part, instances, arm, agents=1)
+    for name, world in TRAININGS.items():
+        rows[f"learned, table, {name}"] = study.played(part, instances, "table", world=world)
     ratios = {name: values / stays for name, (values, _) in rows.items()}
     more = [] if closed.all() else ["all, bounds where open"]
     print_head("optimum of jobs that stay", "of jobs that may move", *more)
@@ -303,9 +312,10 @@ def print_by_schedulers(
         rows[f"learned, table, {agents} agents"] = study.played(
             part, instances, "table", agents=agents, play=how
         )
-    rows["learned, table, trained as 1 agent"] = study.played(
-        part, instances, "table", world="alone", play=how
-    )
+    for name, world in TRAININGS.items():
+        rows[f"learned, table, {name}"] = study.played(
+            part, instances, "table", world=world, play=how
+        )
     print_head(what)
     for name, (values, waits) in rows.items():
         print_row(name, values / beside, waits)
