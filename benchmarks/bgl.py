@@ -178,7 +178,7 @@ def gpus(seeds: int) -> Iterator[str]:
             costs = [
                 {
                     policy: int(evaluate(instance, solution).objective or 0)
-                    for policy, solution in best_of_each_policy(instance, Clock(Limits())).items()
+                    for policy, solution in best_of_each_policy(instance, Clock(Limits()))
                 }
                 for instance in (given, free)
             ]

@@ -13,7 +13,8 @@ static cache keeps what was preloaded and takes nothing in.
 
 Of several GPUs each cache is judged by itself, with what the order asks of it (`gpus`), and what
 batches need from other GPUs is added. Shared caches, and steps whose slowest GPU counts, are
-replayed step by step.
+replayed step by step; what a policy costs to run is paid in the step by the GPU whose cache is
+asked, and what a static cache costs to fill before the first one, by all.
 """
 
 from __future__ import annotations
@@ -125,15 +126,27 @@ def _of_all_gpus(instance: CacheInstance, solution: CacheSolution) -> Evaluation
 def _slowest(instance: CacheInstance, solution: CacheSolution) -> int:
     """Return what is loaded first and what the slowest GPU pays in each step, unless shared."""
     held = [set(plan.preloaded) for plan in solution.gpus]
-    paid = _cost_of_preloads(instance, held)
+    paid = _cost_of_preloads(instance, solution)
+    running = None
+    if instance.policy_cost is not None and solution.policy is not None:
+        running = instance.policy_cost.of(solution.policy)
+        paid += running.admit * sum(len(plan.preloaded) for plan in solution.gpus)
     leaving = [iter(plan.evicted) for plan in solution.gpus]
     for step in steps_of(instance, solution.order):
         costs = peers_of_each(instance, step)
         for d, nodes in enumerate(asked(instance, step)):
-            costs[d] += sum(instance.miss_cost(v) for v in nodes if v not in held[d])
-            if nodes:
-                held[d] |= set(nodes)
-                held[d] -= set(next(leaving[d], ()))
+            # A cache that is asked for nothing does nothing: what it held it still holds.
+            if not nodes:
+                continue
+            missed = [v for v in nodes if v not in held[d]]
+            costs[d] += sum(map(instance.miss_cost, missed))
+            if running is not None:
+                costs[d] += running.lookup * len(nodes) + running.hit * (len(nodes) - len(missed))
+            if running is not None and solution.policy != "static":
+                left = max(0, len(held[d]) + len(missed) - instance.capacity)
+                costs[d] += running.admit * len(missed) + running.evict * left
+            held[d] |= set(nodes)
+            held[d] -= set(next(leaving[d], ()))
         paid += max(costs)
     return paid
 
@@ -161,7 +174,7 @@ def _of_shared(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
     ]
     held = [set(plan.preloaded) for plan in solution.gpus]
     violations += _held_by_all(instance, held, "preloaded")
-    total = slowest = _cost_of_preloads(instance, held)
+    total = slowest = _cost_of_preloads(instance, solution)
     peers = misses = requested = 0
     for p, step in enumerate(steps):
         needs = [set(nodes) for nodes in asked(instance, step)]
@@ -200,9 +213,10 @@ def _of_shared(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
     return Evaluation(total, tuple(violations), components)
 
 
-def _cost_of_preloads(instance: CacheInstance, held: list[set[int]]) -> int:
-    """Return what all GPUs pay before the first step."""
-    return sum(instance.miss_cost(v) for nodes in held for v in nodes if v in instance.frequency)
+def _cost_of_preloads(instance: CacheInstance, solution: CacheSolution) -> int:
+    """Return what all GPUs pay for loads before the first step."""
+    loaded = [v for plan in solution.gpus for v in plan.preloaded if v in instance.frequency]
+    return sum(map(instance.miss_cost, loaded))
 
 
 def _held_by_all(instance: CacheInstance, held: list[set[int]], where: str) -> Iterator[Violation]:

@@ -228,19 +228,17 @@ class CacheInstance(Instance):
             raise ValueError(
                 "gpus: expected none where batches are of several requests or there is a host"
             )
-        if self.gpus is not None and self.policy_cost is not None and not self.gpus.apart:
-            raise ValueError(
-                "policy_cost: expected none where caches are shared or the objective is synchronous"
-            )
-        if (
-            self.gpus is not None
-            and self.gpus.caches == "shared"
-            and self.gpus.peer_cost > self.remote_cost
-        ):
-            raise ValueError(
-                f"gpus.peer_cost: {self.gpus.peer_cost}, expected at most remote_cost, "
-                f"{self.remote_cost}, where caches are shared"
-            )
+        if self.gpus is not None and self.gpus.caches == "shared":
+            if self.policy_cost is not None:
+                raise ValueError(
+                    "policy_cost: expected none where caches are shared, as no policy says on "
+                    "which GPU a feature lies"
+                )
+            if self.gpus.peer_cost > self.remote_cost:
+                raise ValueError(
+                    f"gpus.peer_cost: {self.gpus.peer_cost}, expected at most remote_cost, "
+                    f"{self.remote_cost}, where caches are shared"
+                )
         return self
 
     @property

@@ -17,7 +17,9 @@ from gadgetopt.trust.run import solve
 
 
 def optimum(instance: CacheInstance) -> int:
-    """The least cost of all orders and of all contents of the caches between batches."""
+    """The least cost of all orders and of all contents of the caches, or of all policies."""
+    if instance.gpus is not None and instance.policy_cost is not None:
+        return optimum_of_policies(instance)
     n = len(instance.requests)
     orders = [tuple(range(n))] if instance.order == "given" else itertools.permutations(range(n))
     if instance.gpus is not None:
@@ -209,3 +211,133 @@ def run(instance: CacheInstance, method: str, time_s: float = 60, seed: int = 0)
     """What the toolkit makes of a method on an instance."""
     document = Document(problem("bgl_cache"), "instance", "test", instance)
     return solve(document, method, Limits(time_s=time_s), seed=seed)
+
+
+POLICIES = ("fifo", "lru", "lfu", "static")
+
+
+def optimum_of_policies(instance: CacheInstance) -> int:
+    """The least cost of all orders and policies of several GPUs, and all static caches."""
+    n = len(instance.requests)
+    orders = [tuple(range(n))] if instance.order == "given" else itertools.permutations(range(n))
+    return min(cost_of_policy_on_gpus(instance, o, p) for o in orders for p in POLICIES)
+
+
+def cost_of_policy_on_gpus(instance: CacheInstance, order: tuple[int, ...], policy: str) -> int:
+    """What an order costs with a policy on every GPU; a static cache as it is best for it."""
+    steps = _paid_for_peers_and_asked(instance, order)
+    if policy != "static":
+        return _with_policy(instance, steps, policy)
+    asked = [sorted({v for _, lists in steps for v in lists[d]}) for d in range(_count(instance))]
+    sets = [list(_subsets(nodes, lambda v: 1, instance.capacity)) for nodes in asked]
+    return min(_with_static(instance, steps, held) for held in itertools.product(*sets))
+
+
+def _count(instance):
+    return instance.gpus.count
+
+
+def _paid_for_peers_and_asked(instance, order):
+    """What each GPU pays for peers in a step, and what its cache is asked for."""
+    D, steps = _count(instance), []
+    for start in range(0, len(order), D):
+        peers, asked = [0] * D, [set() for _ in range(D)]
+        for g, t in enumerate(order[start : start + D]):
+            for v in instance.requests[t]:
+                home = g if instance.gpus.caches == "private" else v % D
+                asked[home].add(v)
+                w = 1 if instance.weights is None else instance.weights[v]
+                peers[g] += instance.gpus.peer_cost * w * (home != g)
+        steps.append((peers, [sorted(nodes) for nodes in asked]))
+    return steps
+
+
+def _load(instance, v):
+    return instance.remote_cost * (1 if instance.weights is None else instance.weights[v])
+
+
+def _all_pay(instance, paid_in_steps):
+    pay = sum if instance.gpus.objective == "total" else max
+    return sum(map(pay, paid_in_steps))
+
+
+def _with_static(instance, steps, held):
+    running = instance.policy_cost.static
+    first = sum(_load(instance, v) + running.admit for nodes in held for v in nodes)
+    paid = [
+        [
+            more
+            + sum(
+                running.lookup + (running.hit if v in kept else _load(instance, v)) for v in nodes
+            )
+            for more, nodes, kept in zip(peers, asked, held, strict=True)
+        ]
+        for peers, asked in steps
+    ]
+    return first + _all_pay(instance, paid)
+
+
+def _with_policy(instance, steps, policy):
+    """Every cache as a list, first what leaves first, for LFU of the fewest uses."""
+    running = getattr(instance.policy_cost, policy)
+    caches = [[] for _ in range(_count(instance))]
+    uses = [{} for _ in caches]
+    paid_in_steps = []
+    for peers, asked in steps:
+        paid = list(peers)
+        for g, nodes in enumerate(asked):
+            cache, times = caches[g], uses[g]
+            hits = [v for v in nodes if v in cache]
+            paid[g] += running.lookup * len(nodes)
+            for v in hits:
+                paid[g] += running.hit
+                times[v] += 1
+                if policy != "fifo":
+                    cache.remove(v)
+                    cache.append(v)
+            for v in nodes:
+                if v in hits:
+                    continue
+                paid[g] += _load(instance, v) + running.admit
+                times[v] = 1
+                if len(cache) == instance.capacity:
+                    gone = v
+                    if cache:
+                        gone = min(cache, key=times.get) if policy == "lfu" else cache[0]
+                        cache.remove(gone)
+                    paid[g] += running.evict
+                    if gone == v:
+                        continue
+                cache.append(v)
+        paid_in_steps.append(paid)
+    return _all_pay(instance, paid_in_steps)
+
+
+def small_policies(rng: np.random.Generator, caches: str, aim: str) -> CacheInstance:
+    """A few batches over several GPUs whose policies cost something to run."""
+    D, nodes = int(rng.integers(2, 4)), int(rng.integers(2, 6))
+    requests = tuple(
+        tuple(sorted(map(int, rng.choice(nodes, rng.integers(1, min(nodes, 3) + 1), False))))
+        for _ in range(int(rng.integers(1, 6)))
+    )
+    costs = {
+        name: dict(
+            zip(
+                ("lookup", "hit", "admit", "evict"),
+                rng.integers(0, 4, size=4).tolist(),
+                strict=True,
+            )
+        )
+        for name in POLICIES
+    }
+    gpus = {"count": D, "caches": caches, "objective": aim}
+    gpus["peer_cost"] = 0 if caches == "private" else int(rng.integers(0, 6))
+    return CacheInstance(
+        requests=requests,
+        capacity=int(rng.integers(0, 3)),
+        order=str(rng.choice(["given", "free"])),
+        remote_cost=int(rng.integers(1, 9)),
+        weights=(int(rng.integers(1, 4)),) * nodes if rng.random() < 0.3 else None,
+        gpus=gpus,
+        policy_cost=costs,
+    )

@@ -54,6 +54,7 @@ TINY = {
     "h2_given_3": 6,
     "h2_gpus_given": 88,
     "h2_gpus_partitioned": 78,
+    "h2_gpus_policies": 53,
     "h2_gpus_private": 80,
     "h2_gpus_shared": 76,
     "h2_gpus_shared_synchronous": 30,
@@ -97,7 +98,8 @@ def test_every_route_has_the_optimum_computed_by_hand(name):
         closed += 1
         assert result.status is Status.OPTIMAL, (method, result.reason)
         assert result.objective == TINY[name], method
-    assert closed >= 3
+    # The programs decide freely what leaves: of policies on several GPUs there are two routes.
+    assert closed >= (2 if document.data.policy_cost and document.data.gpus else 3)
 
 
 @pytest.mark.parametrize("capacity", TABLE)

@@ -10,7 +10,7 @@ r"""That no order of a few batches over several GPUs costs less, by going throug
    step counts, it pays at least the mean of these loads.
 4. A static cache keeps what it loaded first. Its cost is a sum over its nodes: the best are those
    that save the most, so that all orders are listed, of those that differ in the order of their
-   steps only one.
+   steps only one. Where the slowest GPU of each step counts, it is no such sum (`static_caches`).
 5. Shared caches hold every node at most once (`shared_caches`).
 """
 
@@ -23,6 +23,7 @@ from itertools import combinations, permutations, product
 from ...gpus import asked, cost_of_peers, peers_of_each, steps_of
 from ...instance import CacheInstance, PolicyName
 from .shared_caches import served_by_all
+from .static_caches import no_static_below
 
 #: Batches, and states in all, that a check goes through. By definition.
 MOST_BATCHES, MOST_STATES = 8, 300_000
@@ -50,6 +51,8 @@ def no_plan_below(instance: CacheInstance, cost: int) -> bool:
     dynamic: tuple[PolicyName, ...] = ("fifo", "lru", "lfu")
     if not all(_none_below(instance, policy, cost) for policy in dynamic):
         return False
+    if instance.gpus is not None and instance.gpus.objective == "synchronous":
+        return no_static_below(instance, cost)
     return all(_static_cost(instance, order) >= cost for order in _orders(instance))
 
 

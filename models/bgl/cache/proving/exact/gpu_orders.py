@@ -8,7 +8,8 @@ add up. Else, for few batches:
 2. A step is any D of the other batches, one for each GPU. Of equal states the cheapest is kept, and
    with it the step that led there.
 3. With private caches GPUs are alike, so that the first step is ascending if all steps are full.
-4. A static cache does not see the order of steps; all ways to fill the steps are tried.
+4. A static cache does not see the order of steps; all ways to fill the steps are tried. Where steps
+   wait for the slowest GPU, what one holds depends on what the others do (`static_steps`).
 5. Shared caches hold each node once: every way to hold what any GPU had in the step, but for nodes
    that a GPU drops in spite of room, or that go elsewhere in spite of it (`shared_steps`).
 6. Where what leaves is free, a state whose cost, and one load of every node that is still needed
@@ -58,6 +59,7 @@ from ..certificate.gpu_orders import MOST_BATCHES
 from ..reload_tables import OutOfTimeError
 from .policy_orders import DEAD, Held, after_batch
 from .shared_steps import after_step
+from .static_steps import best_static_of_steps
 
 #: States of a search, some 0.3 GB. By definition.
 _MOST_STATES = 500_000
@@ -77,7 +79,8 @@ def gpu_orders(instance: CacheInstance, limits: Limits) -> MethodOutcome:
     Raises
     ------
     ModelRefused
-        If there is one GPU, sizes differ, or there are too many batches.
+        If there is one GPU, sizes differ, or there are too many batches, or too many choices of
+        static caches where the slowest GPU counts.
     """
     if instance.gpus is None or not instance.unit_sizes:
         raise ModelRefused("gpus: needs several, and nodes of one size")
@@ -153,12 +156,14 @@ def cheapest_plan(instance: CacheInstance, clock: Clock) -> CacheSolution:
 
     Raises
     ------
+    ModelRefused
+        If there are too many choices of static caches where the slowest GPU counts.
     OutOfTimeError
         If the time is up, or there are too many states.
     """
     assert instance.gpus is not None, "there are several GPUs"
     if instance.policy_cost is not None:
-        found = best_of_each_policy(instance, clock).values()
+        found = [plan for _, plan in best_of_each_policy(instance, clock)]
         return min(found, key=lambda solution: evaluate(instance, solution).objective or 0)
     best = on_order(instance, range(len(instance.requests)), None)
     cost = int(evaluate(instance, best).objective or 0)
@@ -175,28 +180,36 @@ def cheapest_plan(instance: CacheInstance, clock: Clock) -> CacheSolution:
     return best
 
 
-def best_of_each_policy(instance: CacheInstance, clock: Clock) -> dict[PolicyName, CacheSolution]:
-    """Return the solution of the least cost of every policy, where policies have a cost.
+def best_of_each_policy(
+    instance: CacheInstance, clock: Clock
+) -> Iterator[tuple[PolicyName, CacheSolution]]:
+    """Yield the solution of the least cost of every policy, where policies have a cost.
 
     Raises
     ------
+    ModelRefused
+        If there are too many choices of static caches where the slowest GPU counts.
     OutOfTimeError
         If the time is up, or there are too many states.
     """
-    found: dict[PolicyName, CacheSolution] = {}
     for policy in DYNAMIC:
         plan = _best_plan(instance, policy, clock, None)
         assert plan is not None, "nothing is left out"
-        found[policy] = on_order(instance, plan[0], policy)
-    least: float | None = None
+        yield policy, on_order(instance, plan[0], policy)
+    assert instance.gpus is not None, "there are several GPUs"
+    if instance.gpus.objective == "synchronous":
+        yield "static", best_static_of_steps(instance, clock)
+        return
+    least: tuple[int, CacheSolution] | None = None
     for order in _fillings(instance):
         if clock.expired:
             raise OutOfTimeError
         solution = best_static_on(instance, order)
-        cost = float(evaluate(instance, solution).objective or 0)
-        if least is None or cost < least:
-            least, found["static"] = cost, solution
-    return found
+        cost = int(evaluate(instance, solution).objective or 0)
+        if least is None or cost < least[0]:
+            least = cost, solution
+    assert least is not None, "there is an order"
+    yield "static", least[1]
 
 
 def _best_plan(

@@ -45,7 +45,13 @@ from ..certificate.check import (
 from ..certificate.gpu_orders import MOST_BATCHES as MOST_PLANNED
 from ..prefix_search import PrefixSearch
 from ..reload_tables import MOST_BATCHES, OutOfTimeError
-from .gpu_orders import best_of_order, best_static_on, cheapest_plan, on_order
+from .gpu_orders import (
+    best_of_each_policy,
+    best_of_order,
+    best_static_on,
+    cheapest_plan,
+    on_order,
+)
 from .order_prefixes import Prefix, cost_beyond, extensions
 from .policy_orders import cheapest_policy
 
@@ -198,7 +204,14 @@ class _Search(Search[CacheSolution]):
         """Go through all plans of several GPUs, and prove that none is better."""
         with self.clock.phase("plans"):
             try:
-                self.consider(cheapest_plan(self.instance, self.clock))
+                if self.instance.policy_cost is None:
+                    self.consider(cheapest_plan(self.instance, self.clock))
+                else:
+                    for _, plan in best_of_each_policy(self.instance, self.clock):
+                        self.consider(plan)
+            except ModelRefused as refusal:
+                self.notes["refused"], self.limit_hit = str(refusal), OWN_LIMIT
+                return
             except OutOfTimeError:
                 if self.clock.expired or self.instance.policy_cost is not None:
                     self.limit_hit = "time_s" if self.clock.expired else OWN_LIMIT

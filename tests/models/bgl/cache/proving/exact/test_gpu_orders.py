@@ -304,9 +304,9 @@ def test_several_gpus_need_plain_batches():
         of_gpus(1, "private", 3)
     with pytest.raises(ValueError, match="peer_cost: 11, expected at most remote_cost, 10"):
         of_gpus(1, "shared", 11)
-    for caches, aim in (("shared", "total"), ("private", "synchronous")):
+    for aim in ("total", "synchronous"):
         with pytest.raises(ValueError, match="policy_cost: expected none where caches are shared"):
-            of_gpus(1, caches, objective=aim, policy_cost=PolicyCosts())
+            of_gpus(1, "shared", objective=aim, policy_cost=PolicyCosts())
 
 
 def test_files_without_the_new_fields_stay_as_they_were():
