@@ -14,6 +14,7 @@ one thread. Methods are compared by the studies `bgl_*.toml`.
 from __future__ import annotations
 
 import argparse
+import itertools
 import resource
 import time
 from collections import Counter
@@ -160,11 +161,12 @@ def partition(_seeds: int) -> Iterator[str]:
 def gpus(seeds: int) -> Iterator[str]:
     """Costs over the optimum of policy and order together, of choices made one by one."""
     yield (
-        "| caches, cost of peers | best policy of the given order | then its best order | "
+        "| what counts, caches, cost of peers | best policy of the given order | its best order | "
         "FIFO, its best order | LRU | LFU | static | best with order given, free |"
     )
     yield "|---|---:|---:|---:|---:|---:|---:|---|"
-    for caches, peers in (("private", 0), ("partitioned", 1), ("partitioned", 3)):
+    kinds = (("private", 0), ("partitioned", 1), ("partitioned", 3))
+    for aim, (caches, peers) in itertools.product(("total", "synchronous"), kinds):
         ratios, chosen = [], []
         for seed in range(seeds):
             free = presets.gpus(
@@ -173,6 +175,7 @@ def gpus(seeds: int) -> Iterator[str]:
                 caches=caches,
                 peer_cost=peers,
                 policies=True,
+                objective=aim,
             )
             given = free.model_copy(update={"order": "given"})
             costs = [
@@ -188,7 +191,7 @@ def gpus(seeds: int) -> Iterator[str]:
             chosen.append(f"{first}, {last}")
         cells = [f"{np.mean(c):.2f}, {np.max(c):.2f}" for c in zip(*ratios, strict=True)]
         counts = "; ".join(f"{n} x {pair}" for pair, n in Counter(chosen).most_common())
-        yield f"| {caches}, {peers} | {' | '.join(cells)} | {counts} |"
+        yield f"| {aim}, {caches}, {peers} | {' | '.join(cells)} | {counts} |"
 
 
 TABLES = {"partition": partition, "sweep": sweep, "graphs": graphs, "gpus": gpus}
