@@ -54,6 +54,9 @@ PLAIN, CUTS = 0.15, 0.3
 #: Seconds below which the tree without cuts is not left before its part is over, and that part:
 #: setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
 NO_TURNS_S, PLAIN_FIRST = 0.4, 0.9
+#: Part of such a proof's time after which a few rounds show what cuts are worth, and the part of
+#: the gap that these close for the tree to wait for cuts. Tuned: `benchmarks/proofs.py`.
+PROBED, FAST = 0.45, 0.65
 #: Seconds below which the first step of a tree without cuts is all of its part; what of the tree
 #: must be done then for it to go on, and up to which part of the time: cuts would cost it more.
 #: Tuned: `benchmarks/proofs.py`.
@@ -236,6 +239,9 @@ class TreeProof:
         """
         if self._cuts_help or (self._cuts_gain and self._closed >= PROMISING):
             return False
+        if not self._by_turns and self._cuts_are_better():
+            self.plain_s = 0.0
+            return False
         begin, is_soon = self.work.seconds, self.whole_s < SOON_S
         whole = self._grown(begin + (self.plain_s if is_soon else min(most_s, self.plain_s)))
         if is_soon and not whole and self._plain.done >= UNDER_WAY:
@@ -243,6 +249,23 @@ class TreeProof:
         self.plain_s -= self.work.seconds - begin
         self.interrupted |= self._plain.interrupted
         return whole
+
+    def _cuts_are_better(self) -> bool:
+        """Return whether the tree without cuts is open after a part of the time, and cuts help.
+
+        A few rounds of them show it, which are gone on with if the tree stays open.
+        """
+        begin, target = self.work.seconds, self._target
+        if self._rounds is not None or self._grown(PROBED * self.whole_s) or self.left_s() <= 0:
+            return False
+        self.plain_s -= self.work.seconds - begin
+        try:
+            self._make_cuts(CUTS * self.whole_s, is_probe=True)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        rounds = self._rounds
+        closes = rounds is not None and bool(rounds.bounds) and rounds.closed(target) >= FAST
+        return self.interrupted or closes
 
     def _grown(self, work_s: float) -> bool:
         """Grow the tree without cuts until all work is so much; return True if it is whole."""
@@ -362,7 +385,7 @@ class TreeProof:
         if priced(self.model, root, sparse_duals(self._plain.root), self.need) is not None:
             self._plain = self._search(prices=True)
 
-    def _make_cuts(self, most_s: float) -> None:
+    def _make_cuts(self, most_s: float, is_probe: bool = False) -> None:
         """Make cuts, and more if the time for them was too short before."""
         seconds = min(most_s, CUTS * self.whole_s) - self._cuts_s
         if seconds <= 0 or (self._rounds is not None and self._rounds.is_over):
@@ -370,7 +393,7 @@ class TreeProof:
         begin = self.work.seconds
         self._after_cuts_s = begin + seconds
         self._rounds = self._rounds or self._new_rounds()
-        self._lemmas = self._rounds.lemmas(self._target) or self._lemmas
+        self._lemmas = self._rounds.lemmas(self._target, is_probe) or self._lemmas
         self._cuts_s += self.work.seconds - begin
 
     def _new_rounds(self) -> Rounds:
@@ -383,7 +406,8 @@ class TreeProof:
         def others(x: Floats, rows: Sequence[Row]) -> list[Lemma]:
             return products.violated(x, rows) or rounding.violated(x, rows)
 
-        return Rounds(self.model, self._relaxation(), others, rounding.of_tableau, left_s)
+        lp, is_short = self._relaxation(), not self._by_turns and self.need < ENDLESS
+        return Rounds(self.model, lp, others, rounding.of_tableau, left_s, is_short)
 
     @property
     def is_whole(self) -> bool:

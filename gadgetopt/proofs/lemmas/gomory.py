@@ -34,6 +34,9 @@ ROUNDS, TRIED, A_ROUND = 50, 200, 50
 PATIENCE, GAIN = 5, 0.02
 #: The same of rounds that closed nothing. Tuned: `benchmarks/constants.py`.
 STALLED, NOTHING = 4, 1e-6
+#: The same of rounds that show whether cuts are of use, and the bounds that are enough for it.
+#: Tuned: `benchmarks/proofs.py`.
+SOON_STALLED, PROBES = 2, 5
 #: Rounds that closed at least this part of the gap together are worth going on with at once.
 #: Tuned: `benchmarks/constants.py`.
 LATELY, GAINING = 3, 0.05
@@ -92,7 +95,8 @@ class Cuts:
         whole = [_is_whole(self.model, row) for row in rows]
         self.whole_rows = np.concatenate([self.whole_rows, np.array(whole, dtype=bool)])
         more = _matrix(rows, len(self.integer)).T
-        self._by_column = csr_array(hstack([self._by_column, more], format="csr"))
+        known = self._by_column
+        self._by_column = csr_array(hstack([known, more], format="csr") if known.shape[1] else more)
 
     @property
     def entries(self) -> int:
@@ -170,6 +174,8 @@ class Rounds:
         With it, cuts are made, too, where other lemmas close little.
     left_s : callable, optional
         Returns the seconds that are left for cuts; those of the relaxation if it is not given.
+    is_short : bool, optional
+        Whether time is so short that cuts are given up at once where they close nothing.
     """
 
     def __init__(
@@ -179,7 +185,9 @@ class Rounds:
         others: OtherLemmas = lambda *_: [],
         of_row: OfRow | None = None,
         left_s: Callable[[], float] | None = None,
+        is_short: bool = False,
     ):
+        self._stalled = SOON_STALLED if is_short else STALLED
         self.left_s = left_s or lp.left_s
         self.model, self.lp, self.others, self.of_row = model, lp, others, of_row
         self.made: list[Lemma] = []
@@ -208,10 +216,11 @@ class Rounds:
         gained = bounds[-1] - bounds[-LATELY:][0]
         return len(bounds) > 1 and gained >= GAINING * (target - bounds[0])
 
-    def lemmas(self, target: float) -> list[Lemma]:
+    def lemmas(self, target: float, is_probe: bool = False) -> list[Lemma]:
         """Return lemmas that close part of the gap between relaxation and target; maybe none.
 
-        Rounds that the time broke off are gone on with when it is called again.
+        Rounds that the time broke off are gone on with when it is called again, and so are those
+        that are to show what lemmas are worth: few, of which none makes cuts of the tableau.
         """
         while not self.is_over and self.left_s() > 0:
             solved = self.lp.solve()
@@ -223,8 +232,13 @@ class Rounds:
             if self._is_idle(target):
                 self.is_over = True
                 break
-            found = self._found(solved.x, target)
+            if is_probe and len(self.bounds) >= PROBES:
+                self._is_new = False
+                break
+            found = self._found(solved.x, target, is_probe)
             self._is_new = bool(found)
+            if is_probe and not found:
+                break
             self.is_over = not found and self.left_s() > 0
             for lemma in found:
                 self.lp.add_row(lemma.row)
@@ -239,14 +253,16 @@ class Rounds:
         gap = target - bounds[0]
         idle = any(
             len(bounds) >= rounds and bounds[-1] < bounds[-rounds] + gain * gap
-            for rounds, gain in ((STALLED, NOTHING), (PATIENCE, GAIN))
+            for rounds, gain in ((self._stalled, NOTHING), (PATIENCE, GAIN))
         )
         return idle or bounds[-1] >= target or len(bounds) >= ROUNDS
 
-    def _found(self, x: Floats, target: float) -> list[Lemma]:
+    def _found(self, x: Floats, target: float, is_probe: bool) -> list[Lemma]:
         """Return the lemmas of a round."""
         bounds = self.bounds
         found = self.others(x, self._rows())
+        if is_probe:
+            return found
         gained = bounds[-1] - bounds[-2] if len(bounds) > 1 else math.inf
         slow = self.of_row is not None and gained < SLOW * (target - bounds[0])
         return [*found, *self._cut_off()] if slow or not found else found

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -118,19 +119,15 @@ class Rounding:
         if moved is None:
             return None
         whole, beta, distances, pull = moved
-        columns, ends = list(whole), list[End]()
-        for j, a in whole.items():
-            end = point.whole(j)
-            if end is None:
-                return None
-            ends.append(end)
-            beta -= a * end.bound
-        at = np.array([end.distance for end in ends])
-        widths = np.array([end.width for end in ends])
-        turned = np.array([end.at_upper for end in ends], dtype=bool)
-        alpha = np.array(
-            [-a if end.at_upper else a for a, end in zip(whole.values(), ends, strict=True)]
-        )
+        columns = list(whole)
+        ends, alpha = point.ends[:, columns], np.array(list(whole.values()))
+        _, at, widths, _ = ends
+        for a, bound in zip(whole.values(), ends[0].tolist(), strict=True):
+            beta -= a * bound
+        if not math.isfinite(beta):
+            return None
+        turned = ends[3] > 0
+        alpha[turned] = -alpha[turned]
         scale = _best_scale(alpha, at, widths, beta, pull)
         if scale is None:
             return None
@@ -174,14 +171,11 @@ class End(NamedTuple):
     ----------
     bound : float
         The constant of a variable bound.
-    width : float
-        The distance of the bounds of an integer column from each other.
     """
 
     bound: float
     at_upper: bool
     distance: float
-    width: float = math.inf
     variable: Variable | None = None
 
 
@@ -209,17 +203,15 @@ class Point:
                 found.add(j)
         return found
 
-    def whole(self, j: int) -> End | None:
-        """Return the nearer bound of an integer column; None if it has none."""
-        if j not in self._ends:
-            low, high, x = self._bounds.lower[j], self._bounds.upper[j], self.x[j]
-            end = (
-                End(high, True, high - x, high - low)
-                if high - x < x - low
-                else End(low, False, x - low, high - low)
-            )
-            self._ends[j] = end if math.isfinite(end.bound) else None
-        return self._ends[j]
+    @cached_property
+    def ends(self) -> Floats:
+        """By column: nearer bound, distance from it, width between bounds, 1 if it is the upper."""
+        low, high, x = np.array(self._bounds.lower), np.array(self._bounds.upper), np.array(self.x)
+        above, below = high - x, x - low
+        at_upper = above < below
+        bounds, distances = np.where(at_upper, high, low), np.where(at_upper, above, below)
+        ends: Floats = np.stack([bounds, distances, high - low, at_upper])
+        return ends
 
     def continuous(self, j: int) -> End | None:
         """Return the nearest bound of a continuous column; None if it has none."""
@@ -271,16 +263,17 @@ class _Cut:
         low, high = self.bounds.lower, self.bounds.upper
         floor = math.floor(self.beta)
         f = self.beta - floor
-        g, p = _rounding(self.alpha, f), _pieces(self.alpha, f)
+        g, p = _rounding(self.alpha, f).tolist(), _pieces(self.alpha, f).tolist()
         out, form, right, value = dict[int, float](), dict[int, int](), float(floor), floor
-        for k, j in enumerate(self.columns):
-            sign, at = (-1, high[j]) if self.turned[k] else (1, low[j])
-            if g[k]:
-                out[j] = sign * g[k]
-                right += sign * g[k] * at
-            if p[k]:
-                form[j] = sign * int(p[k])
-                value += sign * int(p[k]) * round(at)
+        turned = self.turned.tolist()
+        for j, a, piece, is_turned in zip(self.columns, g, p, turned, strict=True):
+            sign, at = (-1, high[j]) if is_turned else (1, low[j])
+            if a:
+                out[j] = sign * a
+                right += sign * a * at
+            if piece:
+                form[j] = sign * int(piece)
+                value += sign * int(piece) * round(at)
         left_rows, right_rows = dict[int, float](), dict[int, float]()
         factor = 1 / (self.scale * (1 - f))
         for i, w in self.weights.items():
@@ -296,8 +289,8 @@ class _Cut:
             right += slack.add(out, left_rows, factor)
         if not form:
             return None
-        norm = math.sqrt(sum(a * a for a in out.values()))
-        deep = (sum(a * x[j] for j, a in out.items()) - right) / norm if norm else 0.0
+        norm = math.sqrt(sum([a * a for a in out.values()]))
+        deep = (sum([a * x[j] for j, a in out.items()]) - right) / norm if norm else 0.0
         if deep <= DEEP:
             return None
         least = {j: -a for j, a in out.items()}

@@ -101,7 +101,8 @@ def proved_by_split(model: Model, box: Box, cut: Split, largest: int) -> Lemma |
     if found is None:
         return None
     numbers, unit = found
-    form = ([columns[k] for k in np.flatnonzero(numbers)], [int(a) for a in numbers if a])
+    whole = list(map(int, numbers.tolist()))
+    form = ([j for j, a in zip(columns, whole, strict=True) if a], [a for a in whole if a])
     split = (list(cut.form), list(cut.form.values()))
     words = ["s", str(cut.value), *form_words(split)]
     lines = [" ".join(["lemma", *form_words(form)]), " ".join(words)]

@@ -15,7 +15,7 @@ SOLVE_S, ITERATION_S, ENTRY_S = 300e-6, 30e-6, 10e-9
 #: Tuned: `benchmarks/any_model.py`.
 NODE_S, NODE_ENTRY_S = 300e-6, 100e-9
 #: The same of a line of a split that propagation makes. Tuned: `benchmarks/proofs.py`.
-PROPAGATED_S = 50e-6
+PROPAGATED_S = 20e-6
 SUM_S, TERM_S = 20e-6, 4e-6
 TABLEAU_S, TABLEAU_ENTRY_S = 200e-6, 100e-9
 
