@@ -104,26 +104,27 @@ def iteration_time(instance: ASrptInstance, job_type: JobType, stages: Stages) -
     # Whole numbers: seconds of a gigabyte in 1/D, all else as `_Whole` has it.
     bandwidths = (instance.intra_bandwidth_gbytes_per_s, instance.inter_bandwidth_gbytes_per_s)
     (intra, inter), D = whole_numbers([1 / b for b in bandwidths])
-    of, k, t = _Whole.of(job_type), job_type.replicas, job_type.tp_block
-    # Of what a replica sends to others, each of its t GPUs sends 1 / t, so all is counted t times.
+    of, k, t = _Whole.of(job_type), job_type.replicas, job_type.block_of_stage
+    # Of what a replica sends to others, each of its t_s GPUs sends 1 / t_s: all is counted T times.
+    T = math.lcm(*t)
     slowest = ring = 0
     for s, servers in enumerate(stages):
         neighbours = [
-            (stages[u], k[u], of.activation[min(s, u)] * (of.copies // (k[s] * k[u])))
+            (stages[u], k[u], of.activation[min(s, u)] * (of.copies // (k[s] * k[u])) * (T // t[s]))
             for u in (s - 1, s + 1)
             if 0 <= u < len(stages)
         ]
         for m in servers:
-            theta = t * of.copies * (of.compute[s] * D + of.block[s] * intra)
+            theta = T * of.copies * (of.compute[s] * D + of.block[s] * intra)
             for replicas, all_replicas, volume in neighbours:
                 near = replicas.get(m, 0)
                 theta += volume * (near * intra + (all_replicas - near) * inter)
             slowest = max(slowest, theta)
-        sent = 2 * (k[s] - 1) * of.gradient[s] * (of.copies // k[s])
+        sent = 2 * (k[s] - 1) * of.gradient[s] * (of.copies // k[s]) * (T // t[s])
         ring = max(ring, sent * (intra if len(servers) == 1 else inter))
     phi = job_type.pipeline_factor
     total = phi.numerator * slowest + phi.denominator * ring
-    return Fraction(total, t * phi.denominator * of.unit * of.copies * D)
+    return Fraction(total, T * phi.denominator * of.unit * of.copies * D)
 
 
 def cut_gbytes(job_type: JobType, stages: Stages) -> Fraction:
@@ -228,9 +229,9 @@ def _overfull(
 ) -> Iterator[Violation]:
     """Yield the servers that hold more than they have, with the first time and the most."""
     held = [
-        (m, j, x * instance.job_types[given.job_type].tp_block)
+        (m, j, gpus)
         for j, (given, placed) in enumerate(zip(instance.jobs, scheduled, strict=True))
-        for m, x in _replicas_by_server(placed)
+        for m, gpus in _gpus_by_server(instance.job_types[given.job_type], placed)
     ]
     server, job, gpus = np.array(held, dtype=np.int64).T
     # Times by rank: the starts of a schedule may be of any size.
@@ -252,12 +253,12 @@ def _overfull(
         yield Violation("capacity", where, int(excess[of_server].max()))
 
 
-def _replicas_by_server(job: ScheduledJob) -> Iterator[tuple[int, int]]:
-    replicas: dict[int, int] = {}
-    for pairs in job.placement:
+def _gpus_by_server(job_type: JobType, job: ScheduledJob) -> Iterator[tuple[int, int]]:
+    held: dict[int, int] = {}
+    for block, pairs in zip(job_type.block_of_stage, job.placement, strict=True):
         for m, x in pairs:
-            replicas[m] = replicas.get(m, 0) + x
-    yield from replicas.items()
+            held[m] = held.get(m, 0) + block * x
+    yield from held.items()
 
 
 def _components(

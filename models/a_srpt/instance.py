@@ -29,6 +29,7 @@ from gadgetopt.system.data import (
     without,
 )
 
+from .blocks import Blocks, blocks_of, fit
 from .iteration_time import MappingTimes, mapping_times
 from .mapping import fastest_mapping, servers_worth_using
 
@@ -40,7 +41,7 @@ class JobType(Data):
     """A training configuration: a pipeline of stages, each copied on one or more GPUs.
 
     With tensor parallelism a replica is a block of several GPUs of one server, which share its
-    layers.
+    layers; stages may have blocks of different sizes.
 
     Attributes
     ----------
@@ -56,9 +57,12 @@ class JobType(Data):
     pipeline_factor : Rational
         phi >= 1: (Q + S - 1) / Q for Q micro-batches.
     tp_block : int
-        t: GPUs of a replica.
+        t: GPUs of a replica, of every stage that is not said otherwise.
+    tp_blocks : tuple of int, shape (stages,)
+        t_s: GPUs of a replica of each stage; empty if all have `tp_block`.
     tp_gbytes : tuple of Rational, shape (stages,)
-        What every GPU of a block sends to the others per iteration; empty if t is 1.
+        What every GPU of a block sends to the others per iteration, 0 where t_s is 1; empty if all
+        are.
     name : str
         Of the network, for example.
     """
@@ -69,34 +73,58 @@ class JobType(Data):
     gradient_gbytes: tuple[NonNegativeRational, ...]
     pipeline_factor: Annotated[Rational, Field(ge=1)] = Fraction(1)
     tp_block: PositiveInt = 1
+    tp_blocks: tuple[PositiveInt, ...] = ()
     tp_gbytes: tuple[NonNegativeRational, ...] = ()
     name: str = ""
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Write no blocks if there are none: files from before them stay the same."""
-        return without(write(self), self, "tp_block", "tp_gbytes")
+        return without(write(self), self, "tp_block", "tp_blocks", "tp_gbytes")
+
+    @property
+    def block_of_stage(self) -> tuple[int, ...]:
+        """t_s: GPUs of a replica of each stage, shape (stages,)."""
+        return self.tp_blocks or (self.tp_block,) * len(self.replicas)
+
+    @property
+    def blocks(self) -> Blocks:
+        """Sizes of the job's blocks and their numbers, the largest first."""
+        return blocks_of(self.block_of_stage, self.replicas)
+
+    @property
+    def block_unit(self) -> int:
+        """GPUs by which all blocks of the job can be counted: t if all stages have the same."""
+        return math.gcd(*self.block_of_stage)
 
     @property
     def num_gpus(self) -> int:
         """g: GPUs of the job."""
-        return self.tp_block * sum(self.replicas)
+        return sum(t * r for t, r in self.blocks)
 
     @model_validator(mode="after")
     def _one_entry_a_stage(self) -> Self:
         stages = len(self.replicas)
+        if self.tp_blocks and len(self.tp_blocks) != stages:
+            raise ValueError(
+                f"tp_blocks: {len(self.tp_blocks)} entries, expected {stages}, one a stage, or none"
+            )
+        largest = max(self.block_of_stage)
+        blocks = f"tp_blocks of up to {largest}" if self.tp_blocks else f"a tp_block of {largest}"
         for field, expected in (
             ("stage_time_s", stages),
             ("activation_gbytes", stages - 1),
             ("gradient_gbytes", stages),
-            ("tp_gbytes", stages if self.tp_block > 1 else 0),
+            ("tp_gbytes", stages if largest > 1 else 0),
         ):
             if len(getattr(self, field)) != expected:
                 raise ValueError(
                     f"{field}: {len(getattr(self, field))} entries, expected {expected} "
-                    f"for {stages} stages"
-                    + (f" and a tp_block of {self.tp_block}" if field == "tp_gbytes" else "")
+                    f"for {stages} stages" + (f" and {blocks}" if field == "tp_gbytes" else "")
                 )
+        for s, (sent, block) in enumerate(zip(self.tp_gbytes, self.block_of_stage, strict=False)):
+            if sent and block == 1:
+                raise ValueError(f"tp_gbytes[{s}]: {sent}, expected 0 for a stage of single GPUs")
         return self
 
 
@@ -196,10 +224,10 @@ class ASrptInstance(Instance):
         largest_first = sorted(self.gpus_per_server, reverse=True)
         shortest = []
         for times, job_type in zip(self.times, self.job_types, strict=True):
-            replicas, room = sum(times.replicas), [c // job_type.tp_block for c in largest_first]
-            worth = room[: servers_worth_using(replicas, room)]
+            needed, room = times.room, [c // job_type.block_unit for c in largest_first]
+            worth = room[: servers_worth_using(needed, room)]
             shortest.append(
-                times.together if replicas <= worth[0] else fastest_mapping(times, worth).bound
+                times.together if needed <= worth[0] else fastest_mapping(times, worth).bound
             )
         return tuple(shortest)
 
@@ -265,15 +293,11 @@ class ASrptInstance(Instance):
                     f"jobs[{j}].job_type: {job.job_type}, expected less than the {types} job types"
                 )
             job_type = self.job_types[job.job_type]
-            gpus, block = job_type.num_gpus, job_type.tp_block
+            gpus = job_type.num_gpus
             if gpus > total:
                 raise ValueError(f"jobs[{j}]: needs {gpus} GPUs, but the cluster has {total}")
-            room = sum(c // block for c in self.gpus_per_server)
-            if gpus > block * room:
-                raise ValueError(
-                    f"jobs[{j}]: needs {gpus // block} blocks of {block} GPUs, "
-                    f"but the servers have room for {room}"
-                )
+            if not fit(job_type.blocks, self.gpus_per_server):
+                raise ValueError(f"jobs[{j}]: {self._no_room(job_type)}")
         latest = max(job.release_tick for job in self.jobs)
         horizon = latest + sum(
             self.ticks(j, self.times[job.job_type].longest) for j, job in enumerate(self.jobs)
@@ -285,6 +309,19 @@ class ASrptInstance(Instance):
                 "in 64 bits (use longer ticks)"
             )
         return self
+
+    def _no_room(self, job_type: JobType) -> str:
+        """Return why the blocks of a job type fit on no servers of the cluster."""
+        (block, number), *others = job_type.blocks
+        if not others:
+            room = sum(c // block for c in self.gpus_per_server)
+            return f"needs {number} blocks of {block} GPUs, but the servers have room for {room}"
+        if block > self.largest_server:
+            return (
+                f"needs a block of {block} GPUs, but no server has more than {self.largest_server}"
+            )
+        needs = ", ".join(f"{r} blocks of {t}" for t, r in job_type.blocks)
+        return f"needs {needs} GPUs, which do not fit on the servers together"
 
 
 class ScheduledJob(Data):
@@ -298,7 +335,7 @@ class ScheduledJob(Data):
         S_j; a tick has as many microticks as the cluster has GPUs.
     placement : tuple, shape (stages,)
         Of every stage the pairs (server, replicas there), each server once, none with 0 replicas.
-        A replica holds `tp_block` GPUs.
+        A replica of stage s holds t_s GPUs, `tp_block` unless the stage has its own.
     """
 
     job: NonNegativeInt

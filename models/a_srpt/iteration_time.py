@@ -15,9 +15,9 @@ With :math:`x_{s,m}` replicas of stage s on server m (reconstructed, (1)-(3) of 
 The first is :math:`F_s` less a saving for every replica of a neighbouring stage on the same server.
 All of these numbers are multiples of 1 / `units_per_s`, so that searches compare integers.
 
-A replica that is a block of t GPUs of one server (tensor parallelism) computes and sends
-:math:`p_s + V_s / B^{in}`, where :math:`V_s` is what a GPU of the block sends to the others; of its
-activations and gradients every GPU sends 1 / t (scatter and gather).
+A replica of stage s that is a block of :math:`t_s` GPUs of one server (tensor parallelism) computes
+and sends for :math:`p_s + V_s / B^{in}`, where :math:`V_s` is what a GPU of the block sends to the
+others; of its activations and gradients every GPU sends :math:`1 / t_s` (scatter and gather).
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ class MappingTimes:
         What each replica of stage s - 1, s + 1 on the same server takes off, times :math:`\phi`.
     ring_split, ring_whole : tuple of int
         :math:`\varphi_s` of a stage on several servers, and on one.
+    sizes : tuple of int
+        Room that a replica of each stage takes, in units of the greatest common divisor of the
+        :math:`t_s`: all 1 if these are the same.
     """
 
     replicas: tuple[int, ...]
@@ -59,6 +62,12 @@ class MappingTimes:
     saved_right: tuple[int, ...]
     ring_split: tuple[int, ...]
     ring_whole: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def room(self) -> int:
+        """Room that all replicas take."""
+        return sum(size * k for size, k in zip(self.sizes, self.replicas, strict=True))
 
     @property
     def longest(self) -> int:
@@ -117,19 +126,19 @@ def mapping_times(job_type: JobType, intra: Fraction, inter: Fraction) -> Mappin
     intra, inter : Fraction
         GB/s per GPU within a server and between servers.
     """
-    k, factor, t = job_type.replicas, job_type.pipeline_factor, job_type.tp_block
+    k, factor, t = job_type.replicas, job_type.pipeline_factor, job_type.block_of_stage
     gap = 1 / inter - 1 / intra
     last = len(k) - 1
-    activations = (Fraction(0), *(a / t for a in job_type.activation_gbytes), Fraction(0))
+    activations = (Fraction(0), *job_type.activation_gbytes, Fraction(0))
     in_block = job_type.tp_gbytes or (Fraction(0),) * len(k)
     alone, left, right, split, whole = [], [], [], [], []
     for s, replicas in enumerate(k):
-        before, after = activations[s], activations[s + 1]
+        before, after = activations[s] / t[s], activations[s + 1] / t[s]
         busy = job_type.stage_time_s[s] + in_block[s] / intra
         alone.append(factor * (busy + (before + after) / (replicas * inter)))
         left.append(factor * before * gap / (replicas * k[s - 1]) if s else Fraction(0))
         right.append(factor * after * gap / (replicas * k[s + 1]) if s < last else Fraction(0))
-        volume = 2 * Fraction(replicas - 1, replicas) * job_type.gradient_gbytes[s] / t
+        volume = 2 * Fraction(replicas - 1, replicas) * job_type.gradient_gbytes[s] / t[s]
         split.append(volume / inter)
         whole.append(volume / intra)
     unit = math.lcm(*(x.denominator for xs in (alone, left, right, split, whole) for x in xs))
@@ -138,5 +147,12 @@ def mapping_times(job_type: JobType, intra: Fraction, inter: Fraction) -> Mappin
         return tuple(x.numerator * (unit // x.denominator) for x in numbers)
 
     return MappingTimes(
-        k, unit, scaled(alone), scaled(left), scaled(right), scaled(split), scaled(whole)
+        k,
+        unit,
+        scaled(alone),
+        scaled(left),
+        scaled(right),
+        scaled(split),
+        scaled(whole),
+        tuple(block // job_type.block_unit for block in t),
     )

@@ -3,7 +3,8 @@ r"""The mapping problem (M) in integers: the fastest mapping of one job onto giv
 Stages are placed one after the other. Servers that hold the same replicas so far and have equally
 many GPUs left are interchangeable; of these, the first takes the most. A partial mapping is
 abandoned once the slowest stage and ring that it can still reach are no better than the best
-mapping known. A search that takes too many nodes ends with a proved lower bound instead.
+mapping known, or once the blocks of the stages to come do not fit into what is left. A search that
+takes too many nodes ends with a proved lower bound instead.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from .blocks import blocks_of, fit
 from .iteration_time import MappingTimes
 
 #: Partial mappings that a search may look at before it settles for a bound.
@@ -55,13 +57,13 @@ def fastest_mapping(
     ----------
     times : MappingTimes
     capacities : sequence of int, shape (servers,)
-        Replicas, each of as many GPUs as its block has, for which a server has room; in all at
-        least as many as the job has.
+        Room of the servers, in units of `times.sizes`: replicas, each of as many GPUs as its block
+        has, where all stages have the same. The job's blocks fit into it.
     most_nodes : int
     """
-    replicas = sum(times.replicas)
+    needed = times.room
     for m, capacity in enumerate(capacities):
-        if capacity >= replicas:
+        if capacity >= needed:
             counts = tuple(
                 tuple(k if at == m else 0 for at in range(len(capacities))) for k in times.replicas
             )
@@ -78,9 +80,9 @@ def servers_worth_using(replicas: int, capacities: Sequence[int]) -> int:
     Parameters
     ----------
     replicas : int
-        Of the job.
+        Of the job, or the room that all of them take.
     capacities : sequence of int
-        Replicas for which a server has room, in falling order.
+        Room of the servers, in falling order.
     """
     needed, held = 1, 1
     while needed < len(capacities) and (
@@ -100,12 +102,15 @@ class _Search:
         self.best = times.longest + 1
         self.counts: list[tuple[int, ...]] = []
         self.abandoned = times.longest + 1  # least bound of the nodes that were given up
+        #: Whether replicas may be left over though there is room enough in all.
+        self.mixed = len(set(times.sizes)) > 1
         most = max(capacities)
         #: Per stage, the least that it and all later stages can reach.
         self.floor = [0] * (self.stages + 1)
         self.ring_floor = [0] * (self.stages + 1)
         for s in reversed(range(self.stages)):
-            whole = times.ring_whole[s] if times.replicas[s] <= most else times.ring_split[s]
+            fits = times.replicas[s] * times.sizes[s] <= most
+            whole = times.ring_whole[s] if fits else times.ring_split[s]
             self.floor[s] = max(self.floor[s + 1], times.stage_together[s])
             self.ring_floor[s] = max(self.ring_floor[s + 1], whole)
 
@@ -120,7 +125,7 @@ class _Search:
         if s == self.stages:
             self.best, self.counts = slowest + ring, list(placed)
             return
-        rows = distributions(self.times.replicas[s], left, _alike(placed, left))
+        rows = self._rows(s, left, _alike(placed, left))
         choices = []
         for row in islice(rows, max(1, self.nodes_left)):
             slowest_now, ring_now = self._with(s, placed, row, slowest, ring)
@@ -136,9 +141,22 @@ class _Search:
                 self.abandoned = min(self.abandoned, bound)
                 return
             placed.append(row)
-            after = [free - x for free, x in zip(left, row, strict=True)]
+            after = self._after(s, left, row)
             self._place(s + 1, after, placed, slowest_now, ring_now)
             placed.pop()
+
+    def _rows(self, s: int, left: list[int], alike: list[bool]) -> Iterator[tuple[int, ...]]:
+        """Yield the ways to place stage s that leave room for the blocks of all later stages."""
+        size, sizes, replicas = self.times.sizes[s], self.times.sizes, self.times.replicas
+        later = blocks_of(sizes[s + 1 :], replicas[s + 1 :])
+        for row in distributions(replicas[s], [free // size for free in left], alike):
+            if not self.mixed or fit(later, self._after(s, left, row)):
+                yield row
+
+    def _after(self, s: int, left: list[int], row: tuple[int, ...]) -> list[int]:
+        """Return the room that is left beside stage s."""
+        size = self.times.sizes[s]
+        return [free - size * x for free, x in zip(left, row, strict=True)]
 
     def _with(
         self, s: int, placed: list[tuple[int, ...]], row: tuple[int, ...], slowest: int, ring: int

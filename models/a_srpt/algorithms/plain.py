@@ -7,9 +7,10 @@ is the vertex form of heavy-edge mapping.
 Letters, as in the paper: job j has g_j GPUs, n_j iterations (predicted n~_j) and weight 1; alpha is
 the time of an iteration under a mapping: alpha~_j under the heuristic's on the empty cluster,
 alpha_max_j with every replica on a server of its own. A replica is a block of t GPUs of one server,
-t = 1 without tensor parallelism; servers then count by the blocks that fit. G is the number of
-GPUs. A tick has G microticks, so that the virtual machine's times are whole numbers
-(reconstructed).
+t = 1 without tensor parallelism; servers then count by the blocks that fit. Where stages have
+blocks of different sizes, t is their greatest common divisor, servers are enough in which all
+blocks fit, and a block is put where the others still fit. G is the number of GPUs. A tick has G
+microticks, so that the virtual machine's times are whole numbers (reconstructed).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 
+from ..blocks import Blocks, blocks_of, fit
 from ..evaluate import iteration_time
 from ..instance import ASrptInstance, ASrptSolution, JobType, ScheduledJob
 
@@ -66,7 +68,7 @@ def a_srpt(
         cluster.complete(t)
         # dispatch(t):
         for j in [j for j in Q if virtual[j] <= t]:
-            if cluster.g(j) > cluster.t(j) * sum(f // cluster.t(j) for f in cluster.free):
+            if not cluster.fits(j):
                 break  # strict head-of-line blocking, no backfilling
             x = cluster.mapping(j, cluster.free, consolidate=cluster.heavy(j))
             a = cluster.alpha(j, x)
@@ -108,27 +110,25 @@ def ticks(instance: ASrptInstance, n: int, alpha: Fraction) -> int:
     return max(1, ceil(n * alpha / instance.tick_s))
 
 
-def select_servers(free: Sequence[int], g: int, consolidate: bool) -> list[int]:
-    """Section 5.3: return the servers for g GPUs, in visiting order."""
+def select_servers(free: Sequence[int], blocks: Blocks, consolidate: bool) -> list[int]:
+    """Section 5.3: return the servers for a job's blocks, in visiting order."""
     f = dict(enumerate(free))
     chosen: list[int] = []
-    need = g
     if not consolidate:
         # fragment: the least free first, which uses up crumbs
         for m in sorted((m for m in f if f[m]), key=lambda m: (f[m], m)):
-            if need <= 0:
+            if fit(blocks, [free[c] for c in chosen]):
                 break
             chosen.append(m)
-            need -= f[m]
         return chosen
     while True:
-        # consolidate: the least free of those with enough, else the freest, and so on
-        enough = [m for m in f if f[m] >= need]
+        # consolidate: the least free of those that make it enough, else the freest, and so on
+        enough = [m for m in f if fit(blocks, [free[c] for c in (*chosen, m)])]
         if enough:
             return [*chosen, min(enough, key=lambda m: (f[m], m))]
         m = max(f, key=lambda m: (f[m], -m))
         chosen.append(m)
-        need -= f.pop(m)
+        del f[m]
 
 
 def heavy_edge(job_type: JobType, capacities: Sequence[int]) -> list[list[int]]:
@@ -154,22 +154,31 @@ def heavy_edge(job_type: JobType, capacities: Sequence[int]) -> list[list[int]]:
             (W(u, v) * (k[v] - (u == v)) for v in (u - 1, u, u + 1) if v in stages), Fraction(0)
         )
 
+    size = [t // job_type.block_unit for t in job_type.block_of_stage]
     rem = list(k)
+
+    def may(m: int, put: Sequence[int]) -> bool:
+        """Return True if replicas of these stages fit on server m, and all others then still do."""
+        rest = [n - put.count(u) for u, n in enumerate(rem)]
+        space = left - sum(size[u] for u in put)
+        if min(*rest, space) < 0:
+            return False
+        return fit(blocks_of(size, rest), [space, *capacities[m + 1 :]])
+
     x = [[0] * len(capacities) for _ in stages]
     for m, capacity in enumerate(capacities):
-        left = min(capacity, sum(rem))
-        while left > 0:
-            waiting = [u for u in stages if rem[u]]
+        left = capacity
+        while waiting := [u for u in stages if rem[u] and may(m, [u])]:
             edges: list[tuple[int, int]] = [
                 (a, b)
                 for a in stages
                 for b in (a, a + 1)
-                if b in stages and W(a, b) > 0 and rem[a] >= 1 + (a == b) and rem[b] >= 1
+                if b in stages and W(a, b) > 0 and may(m, [a, b])
             ]
             nearest = max(waiting, key=lambda u: (conn(u, m), -u))
             if conn(nearest, m) > 0:
                 put = [nearest]
-            elif left >= 2 and edges:
+            elif edges:
                 heaviest = max(edges, key=lambda e: (W(e[0], e[1]), -e[0], -e[1]))
                 put = [*heaviest]
             else:
@@ -177,7 +186,7 @@ def heavy_edge(job_type: JobType, capacities: Sequence[int]) -> list[list[int]]:
             for u in put:
                 x[u][m] += 1
                 rem[u] -= 1
-            left -= len(put)
+                left -= size[u]
     return x
 
 
@@ -194,20 +203,30 @@ class Cluster:
 
     def g(self, j: int) -> int:
         """Return the GPUs of a job."""
-        return self.t(j) * sum(self._type(j).replicas)
+        return self._type(j).num_gpus
 
     def t(self, j: int) -> int:
-        """Return the GPUs of a replica of a job."""
-        return self._type(j).tp_block
+        """Return the GPUs by which a job counts: those of a replica, if all have the same."""
+        return self._type(j).block_unit
+
+    def fits(self, j: int) -> bool:
+        """Return True if the blocks of a job fit into the free GPUs."""
+        return fit(self._type(j).blocks, self.free)
 
     def _type(self, j: int) -> JobType:
         return self.instance.job_types[self.instance.jobs[j].job_type]
 
+    def _held(self, j: int, x: Mapping) -> list[tuple[int, int]]:
+        """Return pairs of a server and the GPUs that replicas of one stage hold there."""
+        sizes = self._type(j).block_of_stage
+        return [(m, t * n) for t, stage in zip(sizes, x, strict=True) for m, n in stage.items()]
+
     def mapping(self, j: int, free: Sequence[int], consolidate: bool) -> Mapping:
         """Return the heavy-edge mapping of a job onto free GPUs."""
-        blocks = [f // self.t(j) for f in free]
-        servers = select_servers(blocks, self.g(j) // self.t(j), consolidate)
-        x = heavy_edge(self._type(j), [blocks[m] for m in servers])
+        f = [f // self.t(j) for f in free]
+        blocks = tuple((t // self.t(j), r) for t, r in self._type(j).blocks)
+        servers = select_servers(f, blocks, consolidate)
+        x = heavy_edge(self._type(j), [f[m] for m in servers])
         return tuple({m: n for m, n in zip(servers, row, strict=True) if n} for row in x)
 
     def alpha(self, j: int, x: Mapping) -> Fraction:
@@ -233,9 +252,8 @@ class Cluster:
         n = self.instance.jobs[j].num_iterations
         d = ticks(self.instance, n, self.alpha(j, x))
         self.running.append((t + self.G * d, j, x))
-        for stage in x:
-            for m, replicas in stage.items():
-                self.free[m] -= self.t(j) * replicas
+        for m, gpus in self._held(j, x):
+            self.free[m] -= gpus
         placement = tuple(tuple(stage.items()) for stage in x)
         self.scheduled.append(ScheduledJob(job=j, start_microtick=t, placement=placement))
 
@@ -247,9 +265,8 @@ class Cluster:
         """Free the GPUs of the jobs that complete at a time."""
         for end, j, x in self.running:
             if end == t:
-                for stage in x:
-                    for m, replicas in stage.items():
-                        self.free[m] += self.t(j) * replicas
+                for m, gpus in self._held(j, x):
+                    self.free[m] += gpus
         self.running = [entry for entry in self.running if entry[0] != t]
 
     def solution(self) -> ASrptSolution:

@@ -33,9 +33,11 @@ def scattered(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
     ModelRefused
         If there are more than `MOST_JOBS` jobs, or some hold blocks of GPUs of one server.
     """
-    blocks = {instance.job_types[job.job_type].tp_block for job in instance.jobs}
-    if blocks != {1}:
-        raise ModelRefused(f"tp_block: {max(blocks)}, expected 1, so that any free GPUs will do")
+    types = [instance.job_types[job.job_type] for job in instance.jobs]
+    largest, field = max((max(a.block_of_stage), bool(a.tp_blocks)) for a in types)
+    if largest > 1:
+        name = "tp_blocks" if field else "tp_block"
+        raise ModelRefused(f"{name}: {largest}, expected 1, so that any free GPUs will do")
     if len(instance.jobs) > MOST_JOBS:
         raise ModelRefused(f"{len(instance.jobs)} jobs, expected at most {MOST_JOBS}")
     clock = Clock(limits)

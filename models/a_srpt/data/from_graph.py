@@ -23,7 +23,7 @@ def fields_of(graph: Graph) -> dict[str, Any]:
     A node is a stage with its `replicas`, `time_s` of one replica, `gradient_gbytes` and, where a
     replica is a block of GPUs, `tp_gbytes`; an edge has `activation_gbytes` from one stage to the
     next. The first stage's name is that of the job type, and it may have a `pipeline_factor` and a
-    `tp_block`.
+    `tp_block`, which is that of every stage without its own.
     """
     graph.check_fields((*OF_STAGES, *OF_TYPES), ("activation_gbytes",))
     types = []
@@ -35,5 +35,8 @@ def fields_of(graph: Graph) -> dict[str, Any]:
         }
         across = [e.fields["activation_gbytes"] for e in edges if "activation_gbytes" in e.fields]
         whole = {name: first.fields[name] for name in OF_TYPES if name in first.fields}
+        if any("tp_block" in node.fields for node in nodes[1:]):
+            block = whole.pop("tp_block", 1)
+            whole["tp_blocks"] = [node.fields.get("tp_block", block) for node in nodes]
         types.append({**stages, "activation_gbytes": across, "name": first.name, **whole})
     return {"job_types": types}

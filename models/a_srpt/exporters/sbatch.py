@@ -38,11 +38,11 @@ def _jobs(instance: ASrptInstance, solution: ASrptSolution) -> list[JobLine]:
     found = []
     for scheduled in solution.jobs:
         gpus: Counter[int] = Counter()
-        block = instance.job_types[instance.jobs[scheduled.job].job_type].tp_block
+        blocks = instance.job_types[instance.jobs[scheduled.job].job_type].block_of_stage
         placed = []
         for s, pairs in enumerate(scheduled.placement):
             for server, replicas in pairs:
-                gpus[server] += block * replicas
+                gpus[server] += blocks[s] * replicas
                 placed.append(f"{s}@{server}x{replicas}")
         start_s = Fraction(scheduled.start_microtick, instance.total_gpus) * instance.tick_s
         length_s = job_ticks(instance, scheduled) * instance.tick_s

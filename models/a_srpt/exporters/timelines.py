@@ -20,10 +20,18 @@ def spans(instance: ASrptInstance, solution: ASrptSolution) -> list[Span]:
     for scheduled in sorted(solution.jobs, key=lambda scheduled: scheduled.job):
         start = scheduled.start_microtick
         end = start + job_ticks(instance, scheduled) * instance.total_gpus
-        block = instance.job_types[instance.jobs[scheduled.job].job_type].tp_block
+        blocks = instance.job_types[instance.jobs[scheduled.job].job_type].block_of_stage
         for s, pairs in enumerate(scheduled.placement):
             found += [
-                Span(f"job {scheduled.job}", start, end, f"server {m}", x * block, (), f"stage {s}")
+                Span(
+                    f"job {scheduled.job}",
+                    start,
+                    end,
+                    f"server {m}",
+                    x * blocks[s],
+                    (),
+                    f"stage {s}",
+                )
                 for m, x in pairs
             ]
     return found
@@ -37,18 +45,19 @@ def decision(instance: ASrptInstance, spans: Sequence[Span]) -> ASrptSolution:
         if len(starts) != 1:
             raise InputError(f"job {j}: has {len(starts)} starts, expected one")
         job_type = instance.job_types[instance.jobs[j].job_type]
-        count, block = len(job_type.replicas), job_type.tp_block
+        count, blocks = len(job_type.replicas), job_type.block_of_stage
         stages: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         for span in found:
             stage = number_in(span.detail, "stage", f"job {j}: detail")
             if stage >= count:
                 raise InputError(f"job {j}: detail: {span.detail!r}, but it has {count} stages")
             server = number_in(span.resource, "server", f"job {j}: resource")
-            if span.count % block:
+            if span.count % blocks[stage]:
                 raise InputError(
-                    f"job {j}: {span.count} GPUs on server {server}, expected blocks of {block}"
+                    f"job {j}: {span.count} GPUs on server {server}, "
+                    f"expected blocks of {blocks[stage]}"
                 )
-            stages[stage].append((server, span.count // block))
+            stages[stage].append((server, span.count // blocks[stage]))
         jobs.append(
             ScheduledJob(job=j, start_microtick=starts.pop(), placement=tuple(map(tuple, stages)))
         )

@@ -11,7 +11,8 @@ delays :math:`D_j`, let
     G' = \max_j \frac{G}{G - g_j + t_j - M (t_j - 1)},
 
 where a replica of job j is a block of t_j GPUs of one server; without tensor parallelism that is
-:math:`G / (G - g_{max} + 1)`.
+:math:`G / (G - g_{max} + 1)`. For a job whose stages have blocks of different sizes nothing is
+promised: whether it fits is a bin packing, for which no such constant is proved here.
 
 * *Lemma 2* (= B1, reconstructed). With SRPT as the guide, :math:`\sum_j \tilde C_j \le \eta\, OPT`.
 * *Lemma 3* (reconstructed). Every job starts by :math:`(\tilde C_j + D_j)(1 + \sigma G')`. From
@@ -53,7 +54,8 @@ class Guide:
     sigma, eta, rho : Fraction
         :math:`\sigma, \eta` and :math:`\rho_\Delta`.
     crowding : Fraction or None
-        :math:`G'`; None if all GPUs may be idle though a job does not fit.
+        :math:`G'`; None if all GPUs may be idle though a job does not fit, or if a job has blocks
+        of several sizes.
     """
 
     completion: tuple[int, ...]
@@ -108,11 +110,18 @@ def guide_of(
 
 
 def _crowding(instance: ASrptInstance) -> Fraction | None:
-    """Return G'; None if all GPUs may be idle though a job does not fit."""
+    """Return G'; None if all GPUs may be idle though a job does not fit, or nothing is promised."""
+    if not has_one_block_size(instance):
+        return None
     G, M = instance.total_gpus, instance.num_servers
     types = [instance.job_types[job.job_type] for job in instance.jobs]
-    busy = min(G - a.num_gpus + a.tp_block - M * (a.tp_block - 1) for a in types)
+    busy = min(G - a.num_gpus + a.block_unit - M * (a.block_unit - 1) for a in types)
     return Fraction(G, busy) if busy > 0 else None
+
+
+def has_one_block_size(instance: ASrptInstance) -> bool:
+    """Return True if in no job stages have blocks of different sizes."""
+    return all(len(instance.job_types[job.job_type].blocks) == 1 for job in instance.jobs)
 
 
 def durations_of(instance: ASrptInstance, solution: ASrptSolution) -> list[int]:

@@ -23,7 +23,7 @@ from gadgetopt.system.declaring import guarantee
 
 from ..instance import ASrptInstance
 from ..relaxations import busy_time_bound, pool_of, release_bound, srpt_bound
-from .guide import Guide, guide_of
+from .guide import Guide, guide_of, has_one_block_size
 
 
 @guarantee(
@@ -72,6 +72,11 @@ def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bo
     return len({job.weight for job in instance.jobs}) == 1
 
 
+def one_block_size(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bool:
+    """Return True if in no job stages have blocks of different sizes."""
+    return has_one_block_size(instance)
+
+
 @guarantee(
     name="Theorem 1",
     statement="sum C <= [eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum D",
@@ -80,6 +85,7 @@ def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bo
     assumptions={
         "predictions are exact": exact_predictions,
         "all jobs have the same weight": equal_weights,
+        "the blocks of a job have one size": one_block_size,
     },
 )
 def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> Fraction | None:
@@ -92,7 +98,11 @@ def theorem_1_ratio(instance: ASrptInstance, parameters: Mapping[str, Any]) -> F
     statement="sum w C <= [2 eta (1 + sigma G') + rho] OPT + (1 + sigma G') sum w D",
     reference="Theorem 1, reconstructed; Schulz and Skutella 2002",
     methods=("a_srpt_weighted",),
-    assumptions={"predictions are exact": exact_predictions, "the guide is WSPT": guided_by_wspt},
+    assumptions={
+        "predictions are exact": exact_predictions,
+        "the guide is WSPT": guided_by_wspt,
+        "the blocks of a job have one size": one_block_size,
+    },
 )
 def theorem_1_weighted_ratio(
     instance: ASrptInstance, parameters: Mapping[str, Any]

@@ -28,6 +28,7 @@ from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
 from ..relaxations import Pool
 from ..subproblems.mapper import (
     Mapper,
+    gpus_held,
     on_servers,
 )
 
@@ -131,7 +132,7 @@ class ServerLists(Lists):
     """
 
     def __init__(self, instance: ASrptInstance, mapper: Mapper):
-        shapes = {t: _shape(mapper, t) for t in {job.job_type for job in instance.jobs}}
+        shapes = {t: _shape(instance, mapper, t) for t in {job.job_type for job in instance.jobs}}
         self._shapes = [shapes[job.job_type][0] for job in instance.jobs]
         units = [shapes[job.job_type][1] for job in instance.jobs]
         ticks = [instance.ticks(j, u) for j, u in enumerate(units)]
@@ -140,7 +141,7 @@ class ServerLists(Lists):
             np.array(ticks, dtype=np.int64),
             instance.whole_weights,
             [
-                [instance.job_types[job.job_type].tp_block * sum(column) for column in columns]
+                gpus_held(instance.job_types[job.job_type], tuple(zip(*columns, strict=True)))
                 for job, columns in zip(instance.jobs, self._shapes, strict=True)
             ],
             instance.gpus_per_server,
@@ -165,11 +166,18 @@ class ServerLists(Lists):
         )
 
 
-def _shape(mapper: Mapper, job_type: int) -> tuple[list[tuple[int, ...]], int]:
+def _shape(
+    instance: ASrptInstance, mapper: Mapper, job_type: int
+) -> tuple[list[tuple[int, ...]], int]:
     """Return a type's replicas on each server of the empty cluster, most first, and its time."""
     placement, units = mapper.mapped_on_empty_cluster(job_type)
     columns = [column for column in zip(*placement, strict=True) if any(column)]
-    return sorted(columns, key=sum, reverse=True), units
+    sizes = instance.job_types[job_type].block_of_stage
+
+    def gpus(column: tuple[int, ...]) -> int:
+        return sum(size * x for size, x in zip(sizes, column, strict=True))
+
+    return sorted(columns, key=gpus, reverse=True), units
 
 
 @compiled

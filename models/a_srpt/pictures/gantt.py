@@ -119,9 +119,10 @@ def _bars(instance: ASrptInstance, solution: ASrptSolution) -> go.Bar:
         ticks = duration_ticks(instance, job.num_iterations * seconds)
         ends.append(scheduled.start_microtick + step * ticks)
         on: dict[int, int] = {}
-        for servers in stages:
+        blocks = instance.job_types[job.job_type].block_of_stage
+        for block, servers in zip(blocks, stages, strict=True):
             for m, x in servers.items():
-                on[m] = on.get(m, 0) + x * instance.job_types[job.job_type].tp_block
+                on[m] = on.get(m, 0) + block * x
         held.append(on)
     ids = assigned_gpus(instance.gpus_per_server, starts, ends, held)
     makespan = max(ends)

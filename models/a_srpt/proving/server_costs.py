@@ -32,10 +32,11 @@ starts there. With :math:`\pi_{kq} = 0` up to :math:`c_k / 2` and 1 above, at mo
 runs on a server: five of eight GPUs cost as much as all eight.
 
 *Durations.* A job that fits on a server is whole, with its shortest duration, or in at least two
-parts, with at least that of its fastest mapping onto two servers of :math:`g_j - 1` GPUs: merging
-the parts of two servers never slows a job, so more parts than two are no faster. A job that fits on
-no server has its shortest duration in every partition. Both are exact integers or proved lower
-bounds of the search in `mapping`.
+parts, with at least that of its fastest mapping onto two servers of :math:`g_j - \min_s t_s` GPUs:
+merging the parts of two servers never slows a job, so more parts than two are no faster. That parts
+are made of whole blocks is not used: the least is taken over more partitions than there are. A job
+that fits on no server has its shortest duration in every partition. Both are exact integers or
+proved lower bounds of the search in `mapping`.
 
 *Minima.* For a fixed partition the bracket is piecewise linear in s with corners at
 :math:`\tau_k` and :math:`\tau_k - d`, so the least over all partitions at these starts and at
@@ -117,9 +118,9 @@ def servers_of(instance: ASrptInstance) -> Servers:
     for times, job_type, whole in zip(
         instance.times, instance.job_types, instance.shortest_units, strict=True
     ):
-        k = sum(times.replicas)
-        splits = k >= 2 and job_type.num_gpus <= largest
-        split_units.append(fastest_mapping(times, (k - 1, k - 1)).bound if splits else whole)
+        most = times.room - min(times.sizes)
+        splits = sum(times.replicas) >= 2 and job_type.num_gpus <= largest
+        split_units.append(fastest_mapping(times, (most, most)).bound if splits else whole)
     ticks = [instance.ticks(j, split_units[job.job_type]) for j, job in enumerate(instance.jobs)]
     capacities, counts = np.unique(instance.gpus_per_server, return_counts=True)
     return Servers(

@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..blocks import Blocks, fit
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
 from .free_servers import FreeServers
 from .heavy_edge import LocalPlacement
-from .mapper import Mapper, on_servers
+from .mapper import Mapper, gpus_held, on_servers
 
-#: GPUs of a job, and those of a block.
-Kind = tuple[int, int]
+#: GPUs of a job, and its blocks.
+Kind = tuple[int, Blocks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ class Cluster:
         self.mapper = mapper
         self.free: FreeServers = FreeServers(instance.gpus_per_server)
         self.gpus: list[int] = instance.gpus.tolist()
-        self._blocks: list[int] = [job_type.tp_block for job_type in instance.job_types]
+        self._blocks: list[Blocks] = [job_type.blocks for job_type in instance.job_types]
+        self._units: dict[Blocks, int] = {
+            job_type.blocks: job_type.block_unit for job_type in instance.job_types
+        }
         self._threshold = comm_threshold
         self._heavy: dict[int, bool] = {}
         self._running: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
@@ -64,8 +68,9 @@ class Cluster:
         self._pace: dict[int, tuple[int, int]] = {}
         # Servers on offer by number of GPUs, until the next change.
         self._on_offer: dict[tuple[Kind, bool], tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        #: The free GPUs by size of block, until then.
-        self._by_block: dict[int, FreeServers] = {}
+        #: The free GPUs by unit of blocks, and whether blocks of several sizes fit, until then.
+        self._in_units: dict[int, FreeServers] = {}
+        self._fitting: dict[Blocks, bool] = {}
 
     @property
     def next_completion(self) -> int | None:
@@ -99,18 +104,25 @@ class Cluster:
 
     def has_room(self, kind: Kind) -> bool:
         """Return True if a job of a kind could start now."""
-        return kind[0] <= self._free_in(kind[1]).total
+        gpus, blocks = kind
+        servers = self._free_in(self._units[blocks])
+        if gpus > servers.total or len(blocks) == 1:
+            return gpus <= servers.total
+        if blocks not in self._fitting:
+            self._fitting[blocks] = fit(blocks, servers.free)
+        return self._fitting[blocks]
 
-    def _free_in(self, block: int) -> FreeServers:
-        if block == 1:
+    def _free_in(self, unit: int) -> FreeServers:
+        if unit == 1:
             return self.free
-        if block not in self._by_block:
-            self._by_block[block] = self.free.in_blocks(block)
-        return self._by_block[block]
+        if unit not in self._in_units:
+            self._in_units[unit] = self.free.in_blocks(unit)
+        return self._in_units[unit]
 
     def _changed(self) -> None:
         self._on_offer.clear()
-        self._by_block.clear()
+        self._in_units.clear()
+        self._fitting.clear()
 
     def is_heavy(self, job: int) -> bool:
         """Return True if a job's speed depends much on where it runs."""
@@ -135,9 +147,9 @@ class Cluster:
         key = self.kind(job), self.is_heavy(job)
         found = self._on_offer.get(key)
         if found is None:
-            (gpus, block), heavy = key
-            servers = self._free_in(block)
-            chosen = servers.consolidated(gpus) if heavy else servers.fragmented(gpus)
+            (gpus, blocks), heavy = key
+            servers = self._free_in(self._units[blocks])
+            chosen = servers.chosen(gpus, blocks, consolidate=heavy)
             free = servers.free
             found = self._on_offer[key] = tuple(chosen), tuple(free[m] for m in chosen)
         return found
@@ -145,14 +157,8 @@ class Cluster:
     def start(self, job: int, now: int, offer: Offer) -> int:
         """Start a job on what it was offered; return when it ends, by its true iterations."""
         end = now + self._total * self._instance.ticks(job, offer.units)
-        block = self._blocks[self._jobs[job].job_type]
-        used = tuple(
-            (m, block * replicas)
-            for m, replicas in zip(
-                offer.servers, map(sum, zip(*offer.placement, strict=True)), strict=True
-            )
-            if replicas
-        )
+        held = gpus_held(self._instance.job_types[self._jobs[job].job_type], offer.placement)
+        used = tuple((m, gpus) for m, gpus in zip(offer.servers, held, strict=True) if gpus)
         self.free.take(used)
         self._changed()
         heapq.heappush(self._running, (end, job, used))

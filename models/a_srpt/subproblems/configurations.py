@@ -76,9 +76,12 @@ class Configurations:
         )
 
     def _of_type(self, job_type: int, most: int) -> list[tuple[Row, int]]:
-        block = self.instance.job_types[job_type].tp_block
+        kind = self.instance.job_types[job_type]
+        block = kind.block_unit
+        if len(kind.blocks) > 1:
+            return self._of_mixed(job_type, most)
         room = [c // block for c in self.instance.gpus_per_server]
-        blocks = sum(self.instance.job_types[job_type].replicas)
+        blocks = sum(kind.replicas)
         rows: list[tuple[Row, int]] = []
         # Fewer blocks than there is room for have no fewer places than one block has.
         many = blocks < sum(room) and sum(1 for c in room if c) > most
@@ -91,11 +94,29 @@ class Configurations:
             rows.append((row, self._fastest(job_type, _parts(row))[1]))
         return sorted(rows, key=lambda entry: entry[1])
 
+    def _of_mixed(self, job_type: int, most: int) -> list[tuple[Row, int]]:
+        """Return the rows of a job with blocks of several sizes, the largest placed first."""
+        capacities = self.instance.gpus_per_server
+        found: set[Row] = {(0,) * len(capacities)}
+        for size, count in self.instance.job_types[job_type].blocks:
+            larger, found = found, set()
+            for row in larger:
+                room = [(c - x) // size for c, x in zip(capacities, row, strict=True)]
+                for counts in arrangements(count, room):
+                    found.add(tuple(x + size * n for x, n in zip(row, counts, strict=True)))
+                    if len(found) > most:
+                        raise ModelRefused(
+                            f"job_types[{job_type}]: more than {most} ways to place it, or its "
+                            "largest blocks, on the servers"
+                        )
+        rows = [(row, self._fastest(job_type, _parts(row))[1]) for row in sorted(found)[::-1]]
+        return sorted(rows, key=lambda entry: entry[1])
+
     def _fastest(self, job_type: int, parts: Row) -> tuple[Counts, int]:
         key = (job_type, parts)
         if key not in self._mapped:
-            block = self.instance.job_types[job_type].tp_block
-            room = [x // block for x in parts]
+            unit = self.instance.job_types[job_type].block_unit
+            room = [x // unit for x in parts]
             mapped = fastest_mapping(self.instance.times[job_type], room)
             if not mapped.proven:
                 raise ModelRefused(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..blocks import Blocks, fit
+
 
 class FreeServers:
     """A bucket queue of servers: those with equally many free GPUs are one set of bits.
@@ -50,10 +52,19 @@ class FreeServers:
             self._move(m, gpus)
 
     def in_blocks(self, block: int) -> FreeServers:
-        """Return the servers as a job sees them that takes GPUs of one server by the block."""
+        """Return the servers as a job sees them that takes GPUs of one server by the block.
+
+        A job with blocks of several sizes takes them by their greatest common divisor.
+        """
         if block == 1:
             return self
         return FreeServers([f - f % block for f in self.free])
+
+    def chosen(self, gpus: int, blocks: Blocks, *, consolidate: bool) -> list[int]:
+        """Return the servers for a job whose blocks fit, by one of the two rules below."""
+        if len(blocks) > 1:
+            return _holding(self.free, blocks, consolidate)
+        return self.consolidated(gpus) if consolidate else self.fragmented(gpus)
 
     def consolidated(self, gpus: int) -> list[int]:
         """Return few servers with enough free GPUs, in the order in which they are filled.
@@ -102,6 +113,24 @@ class FreeServers:
         self._buckets[f + gpus] |= bit
         self.free[m] = f + gpus
         self.total += gpus
+
+
+def _holding(free: Sequence[int], blocks: Blocks, consolidate: bool) -> list[int]:
+    """Return servers for blocks of several sizes: enough are those in which they fit."""
+    rising = sorted((m for m, f in enumerate(free) if f), key=lambda m: (free[m], m))
+    chosen: list[int] = []
+    held: list[int] = []
+    while not fit(blocks, held):
+        at = 0
+        if consolidate:
+            largest = free[rising[-1]]
+            if fit(blocks, [*held, largest]):
+                at = next(k for k, m in enumerate(rising) if fit(blocks, [*held, free[m]]))
+            else:
+                at = next(k for k, m in enumerate(rising) if free[m] == largest)
+        chosen.append(rising.pop(at))
+        held.append(free[chosen[-1]])
+    return chosen
 
 
 def _lowest(bits: int) -> int:

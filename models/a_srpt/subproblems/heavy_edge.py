@@ -8,6 +8,8 @@ keep heavy edges inside a server (reconstructed readings of the paper's "heavy-e
 - `heavy_edge` fills one server after the other, replica by replica (vertex form);
 - `heavy_edge_contract` merges stages along heavy edges, then packs the clusters (contraction form).
 
+Where stages have blocks of different sizes, a block is only put where all that wait still fit.
+
 A mapping is local: `placement[s][l]` replicas of stage s on the l-th of the given servers. Weights
 are integers of a common unit, so that equal weights are equal.
 """
@@ -21,6 +23,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
+
+from ..blocks import blocks_of, fit
 
 #: Replicas of each stage (rows) on each of the given servers (columns).
 LocalPlacement = tuple[tuple[int, ...], ...]
@@ -40,17 +44,25 @@ class JobGraph:
         :math:`W_{s,s+1}`, one less than there are stages.
     unit_gbytes : Fraction
         One unit of weight, in GB per iteration.
+    sizes : tuple of int
+        Room that a replica of each stage takes on a server, as in `MappingTimes`.
     """
 
     replicas: tuple[int, ...]
     inside: tuple[int, ...]
     between: tuple[int, ...]
     unit_gbytes: Fraction
+    sizes: tuple[int, ...]
 
     @property
-    def num_gpus(self) -> int:
-        """Replicas of all stages."""
-        return sum(self.replicas)
+    def room(self) -> int:
+        """Room that all replicas take."""
+        return sum(size * k for size, k in zip(self.sizes, self.replicas, strict=True))
+
+    @property
+    def mixed(self) -> bool:
+        """True if replicas of some stages take more room than those of others."""
+        return len(set(self.sizes)) > 1
 
     @cached_property
     def heaviest_first(self) -> tuple[tuple[int, int], ...]:
@@ -91,9 +103,15 @@ class JobGraph:
 
 
 def job_graph(
-    replicas: Sequence[int], activation_gbytes: Sequence[Number], gradient_gbytes: Sequence[Number]
+    replicas: Sequence[int],
+    activation_gbytes: Sequence[Number],
+    gradient_gbytes: Sequence[Number],
+    sizes: Sequence[int] | None = None,
 ) -> JobGraph:
-    """Return the graph of a job from its sizes, read as the decimals they are."""
+    """Return the graph of a job from its volumes, read as the decimals they are.
+
+    `sizes` of blocks are all 1 if they are not given.
+    """
     inside = [
         4 * decimal_rational(h) / k if k >= 2 else Fraction(0)
         for k, h in zip(replicas, gradient_gbytes, strict=True)
@@ -108,6 +126,7 @@ def job_graph(
         tuple(int(w / unit) for w in inside),
         tuple(int(w / unit) for w in between),
         unit,
+        tuple(sizes) if sizes is not None else (1,) * len(replicas),
     )
 
 
@@ -122,45 +141,71 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
     ----------
     graph : JobGraph
     capacities : sequence of int
-        Free GPUs of the given servers, in the order in which they are filled; in all at least as
-        many as the job's.
+        Room of the given servers, in the order in which they are filled; the job's blocks fit.
 
     Notes
     -----
-    O(g S).
+    O(g S), times the time of `fit` where blocks have several sizes.
     """
     stages = range(len(graph.replicas))
     left = list(graph.replicas)
     inside, before, after = graph.inside, (0, *graph.between), (*graph.between, 0)
     pairs, incident = graph.heaviest_first, graph.incident
-    waiting = sum(left)
+    sizes, mixed = graph.sizes, graph.mixed
     columns = []
-    for capacity in capacities:
-        room = min(capacity, waiting)
-        waiting -= room
+    for at, capacity in enumerate(capacities):
+        room = capacity
         here = [0] * len(left)
         # Weight from what is on this server to one more replica of each stage; the slot after the
         # last stage takes what would fall beside it.
         connection = [0] * (len(left) + 1)
+        later = capacities[at + 1 :]
         while room > 0:
+            able = [
+                s for s in stages if left[s] and (not mixed or _may(graph, left, (s,), room, later))
+            ]
+            if not able:
+                break
             put: tuple[int, ...] = ()
             heaviest = 0
-            for s in stages:
-                if left[s] and connection[s] > heaviest:
+            for s in able:
+                if connection[s] > heaviest:
                     heaviest, put = connection[s], (s,)
             if not put and room >= 2:
-                put = next(((a, b) for a, b in pairs if left[a] >= 1 + (a == b) and left[b]), ())
+                put = next(
+                    (
+                        (a, b)
+                        for a, b in pairs
+                        if left[a] >= 1 + (a == b)
+                        and left[b]
+                        and (not mixed or _may(graph, left, (a, b), room, later))
+                    ),
+                    (),
+                )
             if not put:
-                put = (min((s for s in stages if left[s]), key=incident.__getitem__),)
+                put = (min(able, key=incident.__getitem__),)
             for s in put:
                 here[s] += 1
                 left[s] -= 1
+                room -= sizes[s]
                 connection[s - 1] += before[s]
                 connection[s] += inside[s]
                 connection[s + 1] += after[s]
-            room -= len(put)
         columns.append(here)
     return tuple(zip(*columns, strict=True))
+
+
+def _may(
+    graph: JobGraph, left: Sequence[int], put: Sequence[int], room: int, later: Sequence[int]
+) -> bool:
+    """Return True if replicas fit into what is left of a server, and all others then still do."""
+    room -= sum(graph.sizes[s] for s in put)
+    if room < 0:
+        return False
+    rest = list(left)
+    for s in put:
+        rest[s] -= 1
+    return fit(blocks_of(graph.sizes, rest), (room, *later))
 
 
 def heavy_edge_contract(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
@@ -169,46 +214,54 @@ def heavy_edge_contract(graph: JobGraph, capacities: Sequence[int]) -> LocalPlac
     Stages larger than the largest server are cut into pieces of its size. Of all clusters that fit
     a server together, the pair with the largest weight between it is merged, as long as there is
     one. Clusters go to servers by best fit, largest first; one that fits nowhere fills the server
-    with most GPUs left, whole stages first, and its rest is taken again.
+    with most GPUs left, whole stages first, and its rest is taken again. Where blocks of several
+    sizes find no place in this way, the mapping is that of `heavy_edge`.
 
     Parameters
     ----------
     graph, capacities
         As in `heavy_edge`.
     """
-    clusters = _merged(graph, max(capacities))
+    clusters, sizes = _merged(graph, max(capacities)), graph.sizes
+
+    def size_of(cluster: dict[int, int]) -> int:
+        return sum(sizes[s] * k for s, k in cluster.items())
+
     placement = [[0] * len(capacities) for _ in graph.replicas]
     free = list(capacities)
-    waiting = sorted(clusters, key=lambda c: (-sum(c.values()), min(c)))
+    waiting = sorted(clusters, key=lambda c: (-size_of(c), min(c)))
     while waiting:
         cluster = waiting.pop(0)
-        size = sum(cluster.values())
+        size = size_of(cluster)
         fitting = [m for m, f in enumerate(free) if f >= size]
         if fitting:
             server = min(fitting, key=lambda m: (free[m], m))
             taken = cluster
         else:
             server = max(range(len(free)), key=lambda m: (free[m], -m))
-            taken = _part(cluster, free[server])
+            taken = _part(cluster, free[server], sizes)
+            if not taken:
+                return heavy_edge(graph, capacities)
             rest = {s: k - taken.get(s, 0) for s, k in cluster.items() if k > taken.get(s, 0)}
-            waiting = sorted([*waiting, rest], key=lambda c: (-sum(c.values()), min(c)))
+            waiting = sorted([*waiting, rest], key=lambda c: (-size_of(c), min(c)))
         for s, k in taken.items():
             placement[s][server] += k
-        free[server] -= sum(taken.values())
+        free[server] -= size_of(taken)
     return tuple(map(tuple, placement))
 
 
 def _merged(graph: JobGraph, most: int) -> list[dict[int, int]]:
     """Return clusters of replicas, each a number of replicas by stage."""
-    clusters = []
+    clusters, sizes = [], graph.sizes
     for s, k in enumerate(graph.replicas):
-        clusters += [{s: min(most, k - done)} for done in range(0, k, most)]
+        piece = most // sizes[s]
+        clusters += [{s: min(piece, k - done)} for done in range(0, k, piece)]
     while True:
         pairs = [
             (weight, -i, -j)
             for i, a in enumerate(clusters)
             for j, b in enumerate(clusters[i + 1 :], i + 1)
-            if sum(a.values()) + sum(b.values()) <= most
+            if sum(sizes[s] * k for c in (a, b) for s, k in c.items()) <= most
             and (
                 weight := sum(
                     graph.weight(s, u) * x * y for s, x in a.items() for u, y in b.items()
@@ -224,15 +277,15 @@ def _merged(graph: JobGraph, most: int) -> list[dict[int, int]]:
             clusters[-i][s] = clusters[-i].get(s, 0) + k
 
 
-def _part(cluster: dict[int, int], room: int) -> dict[int, int]:
+def _part(cluster: dict[int, int], room: int, sizes: Sequence[int]) -> dict[int, int]:
     """Return the part of a cluster that fills a server: whole stages, then a slice of the next."""
     taken: dict[int, int] = {}
     for s, k in sorted(cluster.items()):
-        if k <= room:
+        if sizes[s] * k <= room:
             taken[s] = k
-            room -= k
+            room -= sizes[s] * k
     for s, k in sorted(cluster.items()):
-        if room and s not in taken:
-            taken[s] = min(k, room)
-            room -= taken[s]
+        if room >= sizes[s] and s not in taken:
+            taken[s] = min(k, room // sizes[s])
+            room -= sizes[s] * taken[s]
     return taken

@@ -61,13 +61,13 @@ class Mapper:
 
     def mapped(self, job_type: int, capacities: tuple[int, ...]) -> tuple[LocalPlacement, int]:
         """Return the local mapping onto servers with these free GPUs, and its time in units."""
-        times, block = self._times[job_type], self._types[job_type].tp_block
+        times, unit = self._times[job_type], self._types[job_type].block_unit
         if len(capacities) == 1:
             return tuple((k,) for k in times.replicas), times.together
         key = (job_type, capacities)
         found = self._known.get(key)
         if found is None:
-            room = tuple(c // block for c in capacities)
+            room = tuple(c // unit for c in capacities)
             placement = self._rule(self._graph(job_type), times, room)
             found = self._known[key] = placement, times.units(sparse(placement))
         return found
@@ -83,7 +83,8 @@ class Mapper:
     def mapped_on_empty_cluster(self, job_type: int) -> tuple[LocalPlacement, int]:
         """Return the local mapping onto servers of the empty cluster, and its time in units."""
         wanted, free = self._types[job_type], self._empty.free
-        servers = self._empty.in_blocks(wanted.tp_block).consolidated(wanted.num_gpus)
+        in_units = self._empty.in_blocks(wanted.block_unit)
+        servers = in_units.chosen(wanted.num_gpus, wanted.blocks, consolidate=True)
         return self.mapped(job_type, tuple(free[m] for m in servers))
 
     def split_floor(self, job_type: int) -> int:
@@ -98,7 +99,7 @@ class Mapper:
 
         No server alone has room for the job.
         """
-        room = max(1, most // self._types[job_type].tp_block)
+        room = max(1, most // self._types[job_type].block_unit)
         return max(floor_among(self._times[job_type], room), self.split_floor(job_type))
 
     def _graph(self, job_type: int) -> JobGraph:
@@ -133,27 +134,29 @@ def split_floor(times: MappingTimes) -> int:
 
 
 def floor_among(times: MappingTimes, most: int) -> int:
-    """Return a lower bound on the time of a mapping with at most so many replicas on a server.
+    """Return a lower bound on the time of a mapping with so much room on a server at most.
 
-    A larger stage is split, and beside a replica there is room for one less of its neighbours.
+    A larger stage is split, and beside a replica there is room for fewer of its neighbours.
     """
-    k = (0, *times.replicas, 0)
+    k, sizes = (0, *times.replicas, 0), (1, *times.sizes, 1)
     slowest = ring = 0
     for s, replicas in enumerate(times.replicas):
-        stage, room = times.alone[s], most - 1
-        neighbours = (times.saved_left[s], k[s]), (times.saved_right[s], k[s + 2])
-        for saved, beside in sorted(neighbours, reverse=True):
-            stage -= saved * min(beside, room)
-            room -= min(beside, room)
-        slowest = max(slowest, stage)
-        whole = replicas <= most
+        room = max(0, most - sizes[s + 1])
+        saved = max(
+            times.saved_left[s] * before
+            + times.saved_right[s] * min(k[s + 2], (room - sizes[s] * before) // sizes[s + 2])
+            for before in range(min(k[s], room // sizes[s]) + 1)
+        )
+        slowest = max(slowest, times.alone[s] - saved)
+        whole = replicas * sizes[s + 1] <= most
         ring = max(ring, times.ring_whole[s] if whole else times.ring_split[s])
     return slowest + ring
 
 
 def graph_of(job_type: JobType) -> JobGraph:
     """Return the job graph of a type."""
-    return job_graph(job_type.replicas, job_type.activation_gbytes, job_type.gradient_gbytes)
+    sizes = [block // job_type.block_unit for block in job_type.block_of_stage]
+    return job_graph(job_type.replicas, job_type.activation_gbytes, job_type.gradient_gbytes, sizes)
 
 
 def on_servers(
@@ -161,3 +164,12 @@ def on_servers(
 ) -> tuple[tuple[tuple[int, int], ...], ...]:
     """Return a local placement as pairs (server, replicas) of every stage."""
     return tuple(tuple((m, x) for m, x in zip(servers, row, strict=True) if x) for row in placement)
+
+
+def gpus_held(job_type: JobType, placement: LocalPlacement) -> list[int]:
+    """Return the GPUs that a job holds on each of the servers of a local placement."""
+    sizes = job_type.block_of_stage
+    return [
+        sum(block * x for block, x in zip(sizes, column, strict=True))
+        for column in zip(*placement, strict=True)
+    ]

@@ -34,12 +34,16 @@ def local_search(
     graph : JobGraph
     times : MappingTimes
     capacities : sequence of int
-        Free GPUs of the given servers.
+        Room of the given servers.
     placement : LocalPlacement
         Where the search begins.
     """
     x = [list(row) for row in placement]
-    room = [c - sum(row[m] for row in x) for m, c in enumerate(capacities)]
+    sizes = graph.sizes
+    room = [
+        c - sum(size * row[m] for size, row in zip(sizes, x, strict=True))
+        for m, c in enumerate(capacities)
+    ]
 
     def objective() -> tuple[int, int]:
         return times.units(sparse(x)), graph.cut(x)
@@ -47,12 +51,12 @@ def local_search(
     def make(move: _Move, sign: int = 1) -> None:
         for s, m, change in move:
             x[s][m] += sign * change
-            room[m] -= sign * change
+            room[m] -= sign * change * sizes[s]
 
     best = objective()
     while True:
         improving: _Move | None = None
-        for move in _moves(x, room):
+        for move in _moves(x, room, sizes):
             make(move)
             value = objective()
             make(move, -1)
@@ -63,7 +67,7 @@ def local_search(
         make(improving)
 
 
-def _moves(x: list[list[int]], room: list[int]) -> Iterator[_Move]:
+def _moves(x: list[list[int]], room: list[int], sizes: Sequence[int]) -> Iterator[_Move]:
     """Yield all moves that respect the capacities."""
     stages, servers = range(len(x)), range(len(room))
     for s in stages:
@@ -74,11 +78,12 @@ def _moves(x: list[list[int]], room: list[int]) -> Iterator[_Move]:
                 if a == b:
                     continue
                 for k in {1, x[s][a]}:
-                    if k <= room[b]:
+                    if sizes[s] * k <= room[b]:
                         yield (s, a, -k), (s, b, k)
                 for u in range(s + 1, len(x)):
                     if x[u][b]:
-                        yield (s, a, -1), (s, b, 1), (u, b, -1), (u, a, 1)
+                        if -room[a] <= sizes[s] - sizes[u] <= room[b]:
+                            yield (s, a, -1), (s, b, 1), (u, b, -1), (u, a, 1)
                         k, n = x[s][a], x[u][b]
-                        if k + n > 2 and -room[a] <= k - n <= room[b]:
+                        if k + n > 2 and -room[a] <= sizes[s] * k - sizes[u] * n <= room[b]:
                             yield (s, a, -k), (s, b, k), (u, b, -n), (u, a, n)

@@ -14,7 +14,7 @@ def plain_policy(instance, key, blocking):
         now = min(t for t in [*release, *cluster.completions()] if t > now)
         cluster.complete(now)
         for j in [j for j in waiting if release[j] <= now]:
-            if cluster.g(j) > cluster.t(j) * sum(f // cluster.t(j) for f in cluster.free):
+            if not cluster.fits(j):
                 if blocking:
                     break
                 continue

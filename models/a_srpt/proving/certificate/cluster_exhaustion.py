@@ -70,9 +70,10 @@ class ClusterSearch:
         instance = self.instance
         self.release: list[int] = instance.release_ticks.tolist()
         self.gpus: list[int] = instance.gpus.tolist()
-        self.blocks: list[int] = [
-            instance.job_types[job.job_type].tp_block for job in instance.jobs
-        ]
+        types = [instance.job_types[job.job_type] for job in instance.jobs]
+        #: GPUs and replicas of the blocks of each job by size, and what their sizes are counted in.
+        self.blocks: list[tuple[tuple[int, int], ...]] = [a.blocks for a in types]
+        self.units: list[int] = [a.block_unit for a in types]
         self.weight: list[int] = instance.whole_weights.tolist()
         jobs = range(len(self.release))
         kinds = [(job.job_type, job.num_iterations, job.weight) for job in instance.jobs]
@@ -148,9 +149,7 @@ class ClusterSearch:
         """Yield the durations of a job that starts now, and the servers then."""
         free = [c - sum(g for _, g in running) for c, _, running in servers]
         alike = [m > 0 and servers[m] == servers[m - 1] for m in range(len(servers))]
-        block = self.blocks[j]
-        for blocks in distributions(self.gpus[j] // block, [f // block for f in free], alike):
-            row = [block * x for x in blocks]
+        for row in _rows(self.blocks[j], free, alike):
             if self.release[j] < now and not any(
                 s[1] for s, x in zip(servers, row, strict=True) if x
             ):
@@ -172,7 +171,7 @@ class ClusterSearch:
         parts = tuple(sorted((x for x in row if x), reverse=True))
         if (j, parts) not in self.ticks:
             times = self.instance.times[self.instance.jobs[j].job_type]
-            units = fastest_mapping(times, [x // self.blocks[j] for x in parts]).bound
+            units = fastest_mapping(times, [x // self.units[j] for x in parts]).bound
             self.ticks[j, parts] = self.instance.ticks(j, units)
         return self.ticks[j, parts]
 
@@ -217,6 +216,27 @@ class ClusterSearch:
         for _, _, running in servers:
             bound += sum(g * (self._paid(end) - paid) for end, g in running)
         return bound < self.denominator * self.below
+
+
+def _rows(
+    blocks: Sequence[tuple[int, int]], free: Sequence[int], alike: Sequence[bool]
+) -> Iterator[Sequence[int]]:
+    """Yield the GPUs on every server of blocks that are placed there, size by size.
+
+    Servers are alike that were so before and hold as much: of these, the first holds the most.
+    """
+    (size, count), *others = blocks
+    found = set()
+    for placed in distributions(count, [f // size for f in free], alike):
+        row = [size * x for x in placed]
+        if not others:
+            yield row
+            continue
+        left = [f - x for f, x in zip(free, row, strict=True)]
+        same = [a and row[m] == row[m - 1] for m, a in enumerate(alike)]
+        for rest in _rows(others, left, same):
+            found.add(tuple(x + y for x, y in zip(row, rest, strict=True)))
+    yield from sorted(found, reverse=True)
 
 
 def none_cheaper(

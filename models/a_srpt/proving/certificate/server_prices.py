@@ -70,16 +70,16 @@ def bound_of_parts(
 def _ticks_if_split(instance: ASrptInstance) -> list[int]:
     """Return the least duration of each job in two parts or more.
 
-    More than two parts are not faster than two servers that hold all GPUs but one; a job that fits
-    on no server has its shortest duration.
+    More than two parts are not faster than two servers that hold all blocks but the smallest; a job
+    that fits on no server has its shortest duration.
     """
     units = []
     for times, kind, shortest in zip(
         instance.times, instance.job_types, instance.shortest_units, strict=True
     ):
-        k = sum(times.replicas)
-        fits = kind.num_gpus <= instance.largest_server
-        units.append(fastest_mapping(times, (k - 1, k - 1)).bound if fits and k > 1 else shortest)
+        fits, several = kind.num_gpus <= instance.largest_server, sum(kind.replicas) > 1
+        most = times.room - min(times.sizes)
+        units.append(fastest_mapping(times, (most, most)).bound if fits and several else shortest)
     return [instance.ticks(j, units[job.job_type]) for j, job in enumerate(instance.jobs)]
 
 

@@ -25,5 +25,5 @@ def test_selection_is_that_of_the_plain_rule_after_any_changes(seed):
         assert servers.total == sum(servers.free)
         if servers.total:
             need = int(rng.integers(1, servers.total + 1))
-            assert servers.consolidated(need) == select_servers(servers.free, need, True)
-            assert servers.fragmented(need) == select_servers(servers.free, need, False)
+            assert servers.consolidated(need) == select_servers(servers.free, ((1, need),), True)
+            assert servers.fragmented(need) == select_servers(servers.free, ((1, need),), False)

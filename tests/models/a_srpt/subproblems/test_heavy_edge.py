@@ -70,7 +70,7 @@ def test_both_forms_place_every_replica_within_the_capacities(seed):
     rng = np.random.default_rng(seed)
     job_type = random_type(rng, 12)
     graph = graph_of(job_type)
-    capacities = capacities_for(rng, graph.num_gpus)
+    capacities = capacities_for(rng, graph.room)
     for mapping in (heavy_edge, heavy_edge_contract):
         placement = mapping(graph, capacities)
         assert tuple(map(sum, placement)) == job_type.replicas

@@ -25,7 +25,7 @@ def test_fastest_is_at_most_searched_is_at_most_best_of_is_at_most_each(seed):
     times = mapping_times(
         job_type, H2.intra_bandwidth_gbytes_per_s, H2.inter_bandwidth_gbytes_per_s
     )
-    capacities = capacities_for(rng, graph.num_gpus)
+    capacities = capacities_for(rng, graph.room)
 
     def units(placement):
         return times.units(sparse(placement))
