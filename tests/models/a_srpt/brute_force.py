@@ -17,14 +17,15 @@ def splits(total, capacities):
             yield (x, *rest)
 
 
-def mappings(replicas, capacities):
-    """Yield all tables stage x server of replicas."""
+def mappings(replicas, capacities, sizes=None):
+    """Yield all tables stage x server of replicas, each of as many GPUs as `sizes` say."""
     if not replicas:
         yield ()
         return
-    for row in splits(replicas[0], capacities):
-        left = tuple(f - x for f, x in zip(capacities, row, strict=True))
-        for rest in mappings(replicas[1:], left):
+    size, *others = sizes or (1,) * len(replicas)
+    for row in splits(replicas[0], tuple(f // size for f in capacities)):
+        left = tuple(f - size * x for f, x in zip(capacities, row, strict=True))
+        for rest in mappings(replicas[1:], left, others):
             yield (row, *rest)
 
 
@@ -33,8 +34,12 @@ def stages(table):
 
 
 def best_mapping(instance, job_type, capacities):
-    """Return the shortest iteration, s, and the least cut, GB, of all mappings."""
-    tables = [stages(t) for t in mappings(job_type.replicas, tuple(capacities))]
+    """Return the shortest iteration, s, and the least cut, GB, of all mappings.
+
+    Capacities are in units of the job's blocks.
+    """
+    sizes = [t // job_type.block_unit for t in job_type.block_of_stage]
+    tables = [stages(t) for t in mappings(job_type.replicas, tuple(capacities), sizes)]
     return (
         min(iteration_time(instance, job_type, t) for t in tables),
         min(cut_gbytes(job_type, t) for t in tables),
@@ -43,9 +48,12 @@ def best_mapping(instance, job_type, capacities):
 
 def fastest_by_row(instance, job_type):
     """Return the shortest iteration, s, of every number of GPUs on every server."""
-    fastest, block = {}, job_type.tp_block
-    for table in mappings(job_type.replicas, tuple(c // block for c in instance.gpus_per_server)):
-        row = tuple(block * sum(column) for column in zip(*table, strict=True))
+    fastest, sizes = {}, job_type.block_of_stage
+    for table in mappings(job_type.replicas, instance.gpus_per_server, sizes):
+        row = tuple(
+            sum(t * x for t, x in zip(sizes, column, strict=True))
+            for column in zip(*table, strict=True)
+        )
         seconds = iteration_time(instance, job_type, stages(table))
         fastest[row] = min(seconds, fastest.get(row, seconds))
     return fastest
@@ -142,19 +150,24 @@ def tiny(rng):
     )
 
 
-def tiny_with_blocks(rng):
+def tiny_with_blocks(rng, mixed=False):
     """Draw two to four jobs of one or two stages, most of them in blocks, for two or three servers.
 
-    Servers have an odd number of GPUs, too, so that some stay idle beside blocks of two.
+    If `mixed`, each stage has its own size, and there are up to three. Servers have an odd number
+    of GPUs, too, so that some stay idle beside blocks of two.
     """
     gpus = tuple(int(c) for c in rng.choice([2, 3, 3, 4, 5], size=int(rng.integers(2, 4))))
     types = []
     while len(types) < 3:
         block = int(rng.choice([1, 2, 2, 3]))
-        replicas = tuple(int(k) for k in rng.integers(1, 3, size=int(rng.integers(1, 3))))
-        if sum(replicas) > sum(c // block for c in gpus):
-            continue
+        replicas = tuple(
+            int(k) for k in rng.integers(1, 3, size=int(rng.integers(1, 4 if mixed else 3)))
+        )
         n = len(replicas)
+        sizes = tuple(int(t) for t in rng.choice([1, 2, 2, 3], n)) if mixed else (block,) * n
+        single = [t for t, k in zip(sizes, replicas, strict=True) for _ in range(k)]
+        if not packs(tuple(sorted(single, reverse=True)), gpus):
+            continue
         ranges = ((1, 5), (0, 6), (0, 4), (0, 9))
         times, h, a, v = (rng.integers(low, high, n) for low, high in ranges)
         types.append(
@@ -163,8 +176,14 @@ def tiny_with_blocks(rng):
                 stage_time_s=tuple(Fraction(int(p), 10) for p in times),
                 activation_gbytes=tuple(Fraction(int(x), 10) for x in a[1:]),
                 gradient_gbytes=tuple(Fraction(int(x), 10) for x in h),
-                tp_block=block,
-                tp_gbytes=tuple(Fraction(int(x), 7) for x in v) if block > 1 else (),
+                tp_block=1 if mixed else block,
+                tp_blocks=sizes if mixed else (),
+                tp_gbytes=tuple(
+                    Fraction(int(x), 7) if t > 1 else Fraction(0)
+                    for x, t in zip(v, sizes, strict=True)
+                )
+                if max(sizes) > 1
+                else (),
             )
         )
     jobs = tuple(
@@ -193,4 +212,15 @@ def cluster_of(gpus_per_server, job_type):
         nic_bandwidth_gbytes_per_s=Fraction(25, 2),
         job_types=(job_type,),
         jobs=(Job(job_type=0, num_iterations=1),),
+    )
+
+
+def packs(blocks, free):
+    """Return True if blocks, given one by one, fit into free GPUs: every server for every block."""
+    if not blocks:
+        return True
+    return any(
+        packs(blocks[1:], (*free[:m], f - blocks[0], *free[m + 1 :]))
+        for m, f in enumerate(free)
+        if f >= blocks[0]
     )

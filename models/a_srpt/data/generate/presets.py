@@ -158,6 +158,7 @@ def tensor_parallel(
     gpus_per_server: int = 8,
     load: float = 1.2,
     most_block: int = 4,
+    mixed: bool = False,
 ) -> ASrptInstance:
     """Transformers whose replicas are blocks of up to four GPUs of one server.
 
@@ -169,12 +170,14 @@ def tensor_parallel(
         As in `paper`.
     most_block : int
         GPUs of a block, at most.
+    mixed : bool
+        Whether each stage draws the size of its blocks, not each job.
     """
     if most_block < 1:
         raise InputError(f"most_block: {most_block}, expected 1 or more")
     largest = min(2, servers) * (gpus_per_server - gpus_per_server % 4 or gpus_per_server)
     block = min(most_block, gpus_per_server)
-    types = tuple(transformer(rng, largest, block) for _ in range(jobs))
+    types = tuple(transformer(rng, largest, block, mixed=mixed) for _ in range(jobs))
     instance = ASrptInstance(
         gpus_per_server=(gpus_per_server,) * servers,
         intra_bandwidth_gbytes_per_s=INTRA_GBYTES_PER_S,

@@ -36,37 +36,47 @@ def tp_gbytes(
     return Fraction(volume * (block - 1), block * 10**9)
 
 
-def transformer(rng: np.random.Generator, most_gpus: int, most_block: int) -> JobType:
+def transformer(
+    rng: np.random.Generator, most_gpus: int, most_block: int, *, mixed: bool = False
+) -> JobType:
     """Draw a transformer with data, pipeline and tensor parallelism.
 
+    If `mixed`, every stage draws the size of its blocks; else all have the same.
     Layers have 12 H^2 parameters, and 72 H^2 operations a token, forward and backward; gradients
     and activations have as many bytes as the numbers sent between the GPUs of a block.
     """
     name = str(rng.choice(sorted(_MODELS)))
     layers, hidden = _MODELS[name]
+    sizes = [t for t in (1, 2, 4) if t <= most_block]
     while True:
-        block = int(rng.choice([t for t in (1, 2, 4) if t <= most_block]))
+        block = int(rng.choice(sizes))
         stages, replicas = int(rng.choice((1, 2, 4))), int(rng.choice((1, 2, 4)))
-        if block * stages * replicas <= most_gpus:
+        drawn = rng.choice(sizes, stages).tolist() if mixed else [block] * stages
+        if replicas * sum(drawn) <= most_gpus:
             break
     own, tokens = layers // stages, _MICRO_BATCH * _TOKENS
     boundary = Fraction(_MICROBATCHES * tokens * hidden * _BYTES * replicas, 10**9)
-    sent = tp_gbytes(
-        layers=own,
-        micro_batch=_MICRO_BATCH,
-        sequence=_TOKENS,
-        hidden=hidden,
-        bytes_each=_BYTES,
-        block=block,
-    )
-    operations = Fraction(72 * own * hidden**2 * tokens * _MICROBATCHES, block)
+    sent = [
+        tp_gbytes(
+            layers=own,
+            micro_batch=_MICRO_BATCH,
+            sequence=_TOKENS,
+            hidden=hidden,
+            bytes_each=_BYTES,
+            block=t,
+        )
+        for t in drawn
+    ]
+    operations = 72 * own * hidden**2 * tokens * _MICROBATCHES
+    several = len(set(drawn)) > 1
     return JobType(
         replicas=(replicas,) * stages,
-        stage_time_s=(operations / _FLOPS,) * stages,
+        stage_time_s=tuple(Fraction(operations, t * _FLOPS) for t in drawn),
         activation_gbytes=(boundary,) * (stages - 1),
         gradient_gbytes=(Fraction(12 * own * hidden**2 * _BYTES, 10**9),) * stages,
         pipeline_factor=Fraction(_MICROBATCHES + stages - 1, _MICROBATCHES),
-        tp_block=block,
-        tp_gbytes=(_MICROBATCHES * sent,) * stages if block > 1 else (),
+        tp_block=1 if several else drawn[0],
+        tp_blocks=tuple(drawn) if several else (),
+        tp_gbytes=tuple(_MICROBATCHES * v for v in sent) if max(drawn) > 1 else (),
         name=name,
     )
