@@ -320,8 +320,8 @@ class ASrptInstance(Instance):
             return (
                 f"needs a block of {block} GPUs, but no server has more than {self.largest_server}"
             )
-        needs = ", ".join(f"{r} blocks of {t}" for t, r in job_type.blocks)
-        return f"needs {needs} GPUs, which do not fit on the servers together"
+        needs = " and ".join(f"{r} of {t}" for t, r in job_type.blocks)
+        return f"needs blocks of GPUs, {needs}, for which the servers together have no room"
 
 
 class ScheduledJob(Data):

@@ -23,8 +23,14 @@ class MappingModel:
     k: Sequence[int]
     model: cp_model.CpModel
 
-    def __init__(self, replicas: Sequence[int], free_gpus: Sequence[int]):
+    def __init__(
+        self,
+        replicas: Sequence[int],
+        free_gpus: Sequence[int],
+        sizes: Sequence[int] | None = None,
+    ):
         self.k, self.f = replicas, free_gpus
+        of_stage = sizes or (1,) * len(replicas)
         self.model = m = cp_model.CpModel()
         self.x: list[list[cp_model.IntVar]] = [
             [m.new_int_var(0, min(k, f), f"x[{s},{i}]") for i, f in enumerate(free_gpus)]
@@ -32,7 +38,10 @@ class MappingModel:
         ]
         for row, k in zip(self.x, replicas, strict=True):
             m.add(sum(row) == k)
-        held = [sum(row[i] for row in self.x) for i in range(len(free_gpus))]
+        held = [
+            sum(t * row[i] for t, row in zip(of_stage, self.x, strict=True))
+            for i in range(len(free_gpus))
+        ]
         for i, f in enumerate(free_gpus):
             m.add(held[i] <= f)
             if i and f == free_gpus[i - 1]:

@@ -1,16 +1,16 @@
 r"""The mapping problem (M) of one job: the fastest mapping onto given free GPUs.
 
-Sets: stages s, servers m. Parameters: replicas :math:`k_s`, free GPUs :math:`f_m`, and the times of
-`iteration_time`: :math:`\phi F_s` of a replica without neighbours on its server,
-:math:`\phi \underline F_s` of one with all of them, savings :math:`a_{s,u}` per replica of a
-neighbouring stage, rings :math:`\varphi_s` whole and split. Variables: replicas :math:`x_{s,m}`,
-presence :math:`y_{s,m}`, whole stage :math:`u_{s,m}`, slowest stage :math:`\theta`, ring
-:math:`\varphi`.
+Sets: stages s, servers m. Parameters: replicas :math:`k_s` of :math:`t_s` GPUs, free GPUs
+:math:`f_m`, and the times of `iteration_time`: :math:`\phi F_s` of a replica without neighbours on
+its server, :math:`\phi \underline F_s` of one with all of them, savings :math:`a_{s,u}` per replica
+of a neighbouring stage, rings :math:`\varphi_s` whole and split. Variables: replicas
+:math:`x_{s,m}`, presence :math:`y_{s,m}`, whole stage :math:`u_{s,m}`, slowest stage
+:math:`\theta`, ring :math:`\varphi`.
 
 .. math::
     \text{M0}\quad & \min\ \theta + \varphi \\
     \text{M1}\quad & \sum_m x_{s,m} = k_s \\
-    \text{M2}\quad & \sum_s x_{s,m} \le f_m \\
+    \text{M2}\quad & \sum_s t_s x_{s,m} \le f_m \\
     \text{M3}\quad & y_{s,m} \le x_{s,m} \le \min(k_s, f_m)\, y_{s,m} \\
     \text{M4}\quad & k_s u_{s,m} \le x_{s,m}, \qquad \sum_m u_{s,m} \le 1 \\
     \text{M5}\quad & \theta \ge F_s - \sum_{u = s \pm 1} a_{s,u} x_{u,m}
@@ -114,7 +114,7 @@ def _placed(times: MappingTimes, free_gpus: Sequence[int]) -> pyo.ConcreteModel:
 
     @m.Constraint(m.M, doc="M2: free GPUs")
     def free(m: Any, server: int) -> Any:
-        return sum(m.x[s, server] for s in m.S) <= f[server]
+        return sum(times.sizes[s] * m.x[s, server] for s in m.S) <= f[server]
 
     @m.Constraint(m.S, m.M, doc="M3: a present stage has a replica")
     def present(m: Any, s: int, server: int) -> Any:
