@@ -17,6 +17,7 @@ from pydantic import (
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.standards import ETHERNET_GBYTES_PER_S, PCI_EXPRESS_GBYTES_PER_S, Called
+from gadgetopt.pieces.knapsack.bins import Blocks, blocks_of, fit
 from gadgetopt.system.data import (
     Data,
     Instance,
@@ -29,7 +30,6 @@ from gadgetopt.system.data import (
     without,
 )
 
-from .blocks import Blocks, blocks_of, fit
 from .iteration_time import MappingTimes, mapping_times
 from .mapping import fastest_mapping, servers_worth_using
 
@@ -312,8 +312,8 @@ class ASrptInstance(Instance):
 
     def _no_room(self, job_type: JobType) -> str:
         """Return why the blocks of a job type fit on no servers of the cluster."""
-        (block, number), *others = job_type.blocks
-        if not others:
+        block, number = job_type.blocks[0]
+        if len(job_type.blocks) == 1:
             room = sum(c // block for c in self.gpus_per_server)
             return f"needs {number} blocks of {block} GPUs, but the servers have room for {room}"
         if block > self.largest_server:

@@ -43,6 +43,9 @@ class MappingTimes:
     ----------
     replicas : tuple of int
         :math:`k_s`.
+    sizes : tuple of int
+        Room that a replica of each stage takes, in units of the greatest common divisor of the
+        :math:`t_s`: all 1 if these are the same.
     units_per_s : int
     alone : tuple of int
         :math:`\phi F_s`: compute and transfers of a replica with no neighbour on its server.
@@ -50,19 +53,16 @@ class MappingTimes:
         What each replica of stage s - 1, s + 1 on the same server takes off, times :math:`\phi`.
     ring_split, ring_whole : tuple of int
         :math:`\varphi_s` of a stage on several servers, and on one.
-    sizes : tuple of int
-        Room that a replica of each stage takes, in units of the greatest common divisor of the
-        :math:`t_s`: all 1 if these are the same.
     """
 
     replicas: tuple[int, ...]
+    sizes: tuple[int, ...]
     units_per_s: int
     alone: tuple[int, ...]
     saved_left: tuple[int, ...]
     saved_right: tuple[int, ...]
     ring_split: tuple[int, ...]
     ring_whole: tuple[int, ...]
-    sizes: tuple[int, ...]
 
     @property
     def room(self) -> int:
@@ -146,13 +146,5 @@ def mapping_times(job_type: JobType, intra: Fraction, inter: Fraction) -> Mappin
     def scaled(numbers: list[Fraction]) -> tuple[int, ...]:
         return tuple(x.numerator * (unit // x.denominator) for x in numbers)
 
-    return MappingTimes(
-        k,
-        unit,
-        scaled(alone),
-        scaled(left),
-        scaled(right),
-        scaled(split),
-        scaled(whole),
-        tuple(block // job_type.block_unit for block in t),
-    )
+    sizes = tuple(block // job_type.block_unit for block in t)
+    return MappingTimes(k, sizes, unit, *map(scaled, (alone, left, right, split, whole)))

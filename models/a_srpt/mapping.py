@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from .blocks import blocks_of, fit
+from gadgetopt.pieces.knapsack.bins import blocks_of, fit
+
 from .iteration_time import MappingTimes
 
 #: Partial mappings that a search may look at before it settles for a bound.

@@ -29,6 +29,7 @@ TRUSTED = {
     "gadgetopt.pieces.graphs.cheapest_trees",  # shares no code with the search for trees
     "gadgetopt.pieces.graphs.undirected_costs",
     "gadgetopt.pieces.graphs.flows",  # any flow with an equal cut is proved by it
+    "gadgetopt.pieces.knapsack.bins",  # of an instance: whether the blocks of a job fit
     "gadgetopt.pieces.knapsack.proofs.exhaustion",
     "gadgetopt.pieces.pipeline.cluster",
     "gadgetopt.pieces.pipeline.instance",

@@ -7,6 +7,7 @@
 - `dynamic`: dynamic programming where all weights are multiples of one vector
 - `direct`: the integer program, by HiGHS or CP-SAT
 - `frieze_clarke`: approximation
+- `bins`: whether items of a few sizes fit into bins, and which bins are enough
 - `heuristics`: searches for good choices; `kernels`, `sharpening`: better ones before the core
 - `proofs`: checks that no choice brings more than a bound
 """

@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from ..blocks import Blocks, blocks_of, fit
+from gadgetopt.pieces.knapsack.bins import Blocks, blocks_of, fit
+
 from ..evaluate import iteration_time
 from ..instance import ASrptInstance, ASrptSolution, JobType, ScheduledJob
 

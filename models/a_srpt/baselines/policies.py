@@ -62,7 +62,7 @@ class _Waiting:
             for kind, queue in self._of_kind.items()
             if queue and (not that_fits or self.cluster.has_room(kind))
         )
-        first, kind = min(queues, default=(None, (0, ())))
+        first, kind = min(queues, default=(None, (0, 1, ())))
         if first is None or not self.cluster.has_room(kind):
             return None
         heapq.heappop(self._of_kind[kind])

@@ -111,7 +111,7 @@ def guide_of(
 
 def _crowding(instance: ASrptInstance) -> Fraction | None:
     """Return G'; None if all GPUs may be idle though a job does not fit, or nothing is promised."""
-    if not has_one_block_size(instance):
+    if not one_block_size(instance):
         return None
     G, M = instance.total_gpus, instance.num_servers
     types = [instance.job_types[job.job_type] for job in instance.jobs]
@@ -119,7 +119,7 @@ def _crowding(instance: ASrptInstance) -> Fraction | None:
     return Fraction(G, busy) if busy > 0 else None
 
 
-def has_one_block_size(instance: ASrptInstance) -> bool:
+def one_block_size(instance: ASrptInstance, _parameters: Mapping[str, Any] | None = None) -> bool:
     """Return True if in no job stages have blocks of different sizes."""
     return all(len(instance.job_types[job.job_type].blocks) == 1 for job in instance.jobs)
 

@@ -23,7 +23,7 @@ from gadgetopt.system.declaring import guarantee
 
 from ..instance import ASrptInstance
 from ..relaxations import busy_time_bound, pool_of, release_bound, srpt_bound
-from .guide import Guide, guide_of, has_one_block_size
+from .guide import Guide, guide_of, one_block_size
 
 
 @guarantee(
@@ -70,11 +70,6 @@ def guided_by_wspt(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> b
 def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if the sum of completions is not weighted."""
     return len({job.weight for job in instance.jobs}) == 1
-
-
-def one_block_size(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Return True if in no job stages have blocks of different sizes."""
-    return has_one_block_size(instance)
 
 
 @guarantee(

@@ -12,14 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..blocks import Blocks, fit
+from gadgetopt.pieces.knapsack.bins import Blocks, fit
+
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
 from .free_servers import FreeServers
 from .heavy_edge import LocalPlacement
 from .mapper import Mapper, gpus_held, on_servers
 
-#: GPUs of a job, and its blocks.
-Kind = tuple[int, Blocks]
+#: GPUs of a job, those by which its blocks are counted, and the blocks.
+Kind = tuple[int, int, Blocks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,7 @@ class Cluster:
         self.mapper = mapper
         self.free: FreeServers = FreeServers(instance.gpus_per_server)
         self.gpus: list[int] = instance.gpus.tolist()
-        self._blocks: list[Blocks] = [job_type.blocks for job_type in instance.job_types]
-        self._units: dict[Blocks, int] = {
-            job_type.blocks: job_type.block_unit for job_type in instance.job_types
-        }
+        self._kinds: list[Kind] = [(a.num_gpus, a.block_unit, a.blocks) for a in instance.job_types]
         self._threshold = comm_threshold
         self._heavy: dict[int, bool] = {}
         self._running: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
@@ -96,7 +94,7 @@ class Cluster:
 
     def kind(self, job: int) -> Kind:
         """Return what decides whether a job fits."""
-        return self.gpus[job], self._blocks[self._jobs[job].job_type]
+        return self._kinds[self._jobs[job].job_type]
 
     def fits(self, job: int) -> bool:
         """Return True if a job could start now."""
@@ -104,8 +102,8 @@ class Cluster:
 
     def has_room(self, kind: Kind) -> bool:
         """Return True if a job of a kind could start now."""
-        gpus, blocks = kind
-        servers = self._free_in(self._units[blocks])
+        gpus, unit, blocks = kind
+        servers = self._free_in(unit)
         if gpus > servers.total or len(blocks) == 1:
             return gpus <= servers.total
         if blocks not in self._fitting:
@@ -147,8 +145,8 @@ class Cluster:
         key = self.kind(job), self.is_heavy(job)
         found = self._on_offer.get(key)
         if found is None:
-            (gpus, blocks), heavy = key
-            servers = self._free_in(self._units[blocks])
+            (gpus, unit, blocks), heavy = key
+            servers = self._free_in(unit)
             chosen = servers.chosen(gpus, blocks, consolidate=heavy)
             free = servers.free
             found = self._on_offer[key] = tuple(chosen), tuple(free[m] for m in chosen)

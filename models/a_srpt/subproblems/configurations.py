@@ -8,10 +8,11 @@ q, any arrangement of a partition on the servers, for every job.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.knapsack.bins import arrangements
 
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
 from ..mapping import Counts, fastest_mapping, sparse
@@ -76,41 +77,25 @@ class Configurations:
         )
 
     def _of_type(self, job_type: int, most: int) -> list[tuple[Row, int]]:
-        kind = self.instance.job_types[job_type]
-        block = kind.block_unit
-        if len(kind.blocks) > 1:
-            return self._of_mixed(job_type, most)
-        room = [c // block for c in self.instance.gpus_per_server]
-        blocks = sum(kind.replicas)
-        rows: list[tuple[Row, int]] = []
-        # Fewer blocks than there is room for have no fewer places than one block has.
-        many = blocks < sum(room) and sum(1 for c in room if c) > most
-        for counts in arrangements(blocks, room):
-            row = tuple(block * x for x in counts)
-            if many or len(rows) == most:
-                raise ModelRefused(
-                    f"job_types[{job_type}]: more than {most} ways to place it on the servers"
-                )
-            rows.append((row, self._fastest(job_type, _parts(row))[1]))
-        return sorted(rows, key=lambda entry: entry[1])
-
-    def _of_mixed(self, job_type: int, most: int) -> list[tuple[Row, int]]:
-        """Return the rows of a job with blocks of several sizes, the largest placed first."""
+        """Return the rows of a job type, the fastest first: its blocks are placed size by size."""
         capacities = self.instance.gpus_per_server
-        found: set[Row] = {(0,) * len(capacities)}
+        found: dict[Row, None] = {(0,) * len(capacities): None}
         for size, count in self.instance.job_types[job_type].blocks:
-            larger, found = found, set()
+            larger, found = found, {}
             for row in larger:
                 room = [(c - x) // size for c, x in zip(capacities, row, strict=True)]
+                # Fewer blocks than there is room for have no fewer places than one block has.
+                many = count < sum(room) and sum(1 for c in room if c) > most
                 for counts in arrangements(count, room):
-                    found.add(tuple(x + size * n for x, n in zip(row, counts, strict=True)))
-                    if len(found) > most:
+                    found[tuple(x + size * n for x, n in zip(row, counts, strict=True))] = None
+                    if many or len(found) > most:
                         raise ModelRefused(
-                            f"job_types[{job_type}]: more than {most} ways to place it, or its "
-                            "largest blocks, on the servers"
+                            f"job_types[{job_type}]: more than {most} ways to place it on the "
+                            "servers"
                         )
-        rows = [(row, self._fastest(job_type, _parts(row))[1]) for row in sorted(found)[::-1]]
-        return sorted(rows, key=lambda entry: entry[1])
+        rows = sorted(found, reverse=True)
+        every = [(row, self._fastest(job_type, _parts(row))[1]) for row in rows]
+        return sorted(every, key=lambda entry: entry[1])
 
     def _fastest(self, job_type: int, parts: Row) -> tuple[Counts, int]:
         key = (job_type, parts)
@@ -138,28 +123,3 @@ class Configurations:
 
 def _parts(row: Row) -> Row:
     return tuple(sorted((x for x in row if x), reverse=True))
-
-
-def arrangements(total: int, capacities: Sequence[int]) -> Iterator[Row]:
-    """Yield the ways to put `total` GPUs, or blocks, on servers, the first servers full first."""
-    if total > sum(capacities):
-        return
-    servers = len(capacities)
-    row = [0] * servers
-    need, first = total, 0
-    while True:
-        for m in range(first, servers):
-            row[m] = min(need, capacities[m])
-            need -= row[m]
-        yield tuple(row)
-        # One moves on from the last server that has a free one behind it.
-        free = need = 0
-        for m in reversed(range(servers)):
-            if row[m] and free:
-                break
-            free += capacities[m] - row[m]
-            need += row[m]
-        else:
-            return
-        row[m] -= 1
-        need, first = need + 1, m + 1

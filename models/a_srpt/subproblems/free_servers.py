@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..blocks import Blocks, fit
+from gadgetopt.pieces.knapsack.bins import Blocks, enough_bins
 
 
 class FreeServers:
@@ -63,7 +63,7 @@ class FreeServers:
     def chosen(self, gpus: int, blocks: Blocks, *, consolidate: bool) -> list[int]:
         """Return the servers for a job whose blocks fit, by one of the two rules below."""
         if len(blocks) > 1:
-            return _holding(self.free, blocks, consolidate)
+            return enough_bins(self.free, blocks, consolidate=consolidate)
         return self.consolidated(gpus) if consolidate else self.fragmented(gpus)
 
     def consolidated(self, gpus: int) -> list[int]:
@@ -113,24 +113,6 @@ class FreeServers:
         self._buckets[f + gpus] |= bit
         self.free[m] = f + gpus
         self.total += gpus
-
-
-def _holding(free: Sequence[int], blocks: Blocks, consolidate: bool) -> list[int]:
-    """Return servers for blocks of several sizes: enough are those in which they fit."""
-    rising = sorted((m for m, f in enumerate(free) if f), key=lambda m: (free[m], m))
-    chosen: list[int] = []
-    held: list[int] = []
-    while not fit(blocks, held):
-        at = 0
-        if consolidate:
-            largest = free[rising[-1]]
-            if fit(blocks, [*held, largest]):
-                at = next(k for k, m in enumerate(rising) if fit(blocks, [*held, free[m]]))
-            else:
-                at = next(k for k, m in enumerate(rising) if free[m] == largest)
-        chosen.append(rising.pop(at))
-        held.append(free[chosen[-1]])
-    return chosen
 
 
 def _lowest(bits: int) -> int:

@@ -23,8 +23,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
-
-from ..blocks import blocks_of, fit
+from gadgetopt.pieces.knapsack.bins import blocks_of, fit
 
 #: Replicas of each stage (rows) on each of the given servers (columns).
 LocalPlacement = tuple[tuple[int, ...], ...]
@@ -58,11 +57,6 @@ class JobGraph:
     def room(self) -> int:
         """Room that all replicas take."""
         return sum(size * k for size, k in zip(self.sizes, self.replicas, strict=True))
-
-    @property
-    def mixed(self) -> bool:
-        """True if replicas of some stages take more room than those of others."""
-        return len(set(self.sizes)) > 1
 
     @cached_property
     def heaviest_first(self) -> tuple[tuple[int, int], ...]:
@@ -151,7 +145,14 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
     left = list(graph.replicas)
     inside, before, after = graph.inside, (0, *graph.between), (*graph.between, 0)
     pairs, incident = graph.heaviest_first, graph.incident
-    sizes, mixed = graph.sizes, graph.mixed
+    sizes, mixed = graph.sizes, len(set(graph.sizes)) > 1
+
+    def may(at: int, room: int, put: tuple[int, ...]) -> bool:
+        """Return True if replicas fit into what is left of a server, and all others then do."""
+        rest = [k - put.count(s) for s, k in enumerate(left)]
+        room -= sum(sizes[s] for s in put)
+        return room >= 0 and fit(blocks_of(sizes, rest), (room, *capacities[at + 1 :]))
+
     columns = []
     for at, capacity in enumerate(capacities):
         room = capacity
@@ -159,11 +160,8 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
         # Weight from what is on this server to one more replica of each stage; the slot after the
         # last stage takes what would fall beside it.
         connection = [0] * (len(left) + 1)
-        later = capacities[at + 1 :]
         while room > 0:
-            able = [
-                s for s in stages if left[s] and (not mixed or _may(graph, left, (s,), room, later))
-            ]
+            able = [s for s in stages if left[s] and (not mixed or may(at, room, (s,)))]
             if not able:
                 break
             put: tuple[int, ...] = ()
@@ -172,16 +170,8 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
                 if connection[s] > heaviest:
                     heaviest, put = connection[s], (s,)
             if not put and room >= 2:
-                put = next(
-                    (
-                        (a, b)
-                        for a, b in pairs
-                        if left[a] >= 1 + (a == b)
-                        and left[b]
-                        and (not mixed or _may(graph, left, (a, b), room, later))
-                    ),
-                    (),
-                )
+                two = (e for e in pairs if left[e[0]] >= 1 + (e[0] == e[1]) and left[e[1]])
+                put = next((e for e in two if not mixed or may(at, room, e)), ())
             if not put:
                 put = (min(able, key=incident.__getitem__),)
             for s in put:
@@ -193,19 +183,6 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
                 connection[s + 1] += after[s]
         columns.append(here)
     return tuple(zip(*columns, strict=True))
-
-
-def _may(
-    graph: JobGraph, left: Sequence[int], put: Sequence[int], room: int, later: Sequence[int]
-) -> bool:
-    """Return True if replicas fit into what is left of a server, and all others then still do."""
-    room -= sum(graph.sizes[s] for s in put)
-    if room < 0:
-        return False
-    rest = list(left)
-    for s in put:
-        rest[s] -= 1
-    return fit(blocks_of(graph.sizes, rest), (room, *later))
 
 
 def heavy_edge_contract(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:

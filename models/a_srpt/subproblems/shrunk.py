@@ -21,8 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.pieces.learning.survival import median_beyond, survival
+
 from .arrivals import FIRST_GUESS, Arrival
-from .survival import median_beyond, survival
 
 #: kappa: so many jobs' worth is the weight of the coarser likeness.
 #: Tuned: `benchmarks/a_srpt_forecasting.py`.

@@ -14,7 +14,6 @@ from gadgetopt.models.a_srpt.algorithms import plain
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.baselines.policies import fifo, wcs_duration
 from gadgetopt.models.a_srpt.baselines.scattered import scattered
-from gadgetopt.models.a_srpt.blocks import blocks_of, fit
 from gadgetopt.models.a_srpt.data.generate.presets import tensor_parallel
 from gadgetopt.models.a_srpt.evaluate import evaluate, iteration_time
 from gadgetopt.models.a_srpt.exporters import sbatch, timelines
@@ -33,6 +32,7 @@ from gadgetopt.models.a_srpt.proving.certificate.cluster_exhaustion import none_
 from gadgetopt.models.a_srpt.subproblems.cluster import Cluster
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
 from gadgetopt.models.a_srpt.subproblems.mapper import MAPPINGS, Mapper, floor_among
+from gadgetopt.pieces.knapsack.bins import blocks_of, fit
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.files import Document, read
 from gadgetopt.system.methods import find_method

@@ -6,7 +6,8 @@ import pytest
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
-from gadgetopt.models.a_srpt.subproblems.configurations import Configurations, arrangements
+from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
+from gadgetopt.pieces.knapsack.bins import arrangements
 
 
 @pytest.mark.parametrize("capacities", [(), (3,), (1, 2, 3), (2, 2, 2, 1), (4, 1, 1)])

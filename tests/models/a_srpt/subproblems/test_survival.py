@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gadgetopt.models.a_srpt.subproblems.forest import Trees, weighted_quantile
 from gadgetopt.models.a_srpt.subproblems.shrunk import Shrunk
-from gadgetopt.models.a_srpt.subproblems.survival import median_beyond, survival
+from gadgetopt.pieces.learning.survival import median_beyond, survival
 
 from .test_shrunk import after, arrival
 

@@ -1,0 +1,129 @@
+r"""Bins and items of a few sizes: whether they fit, which bins are enough, how equal ones lie.
+
+Items of one size t fit into bins with room :math:`f_m` if :math:`\sum_m \lfloor f_m / t \rfloor`
+are enough. Of several sizes they are a bin packing: no item lies in two bins. Here they are blocks
+of GPUs, and bins are servers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+#: Pairs of the size of a block and how many there are, the largest first.
+Blocks = tuple[tuple[int, int], ...]
+
+
+def blocks_of(sizes: Sequence[int], counts: Sequence[int]) -> Blocks:
+    """Return blocks of these sizes and counts, those of one size together."""
+    number: Counter[int] = Counter()
+    for size, count in zip(sizes, counts, strict=True):
+        number[size] += count
+    return tuple(sorted(((t, r) for t, r in number.items() if r), reverse=True))
+
+
+def fit(blocks: Blocks, free: Sequence[int]) -> bool:
+    """Return True if blocks fit into bins with so much free room, none into two bins.
+
+    If every size divides the next larger one, the largest go first and may go anywhere: a block of
+    t' takes the places of t' / t blocks of t, in whatever bin it is. Otherwise all that matters
+    of any packing is looked at.
+    """
+    if any(larger % smaller for (larger, _), (smaller, _) in pairwise(blocks)):
+        return _pack(blocks, tuple(sorted(free, reverse=True)))
+    held = 0
+    for size, count in blocks:
+        held += size * count
+        if size * sum(f // size for f in free) < held:
+            return False
+    return True
+
+
+@lru_cache(maxsize=2**14)
+def _pack(blocks: Blocks, free: tuple[int, ...]) -> bool:
+    """Return True if blocks fit: bin after bin, with all that may be left over.
+
+    What is left is a number of each size; where as few or fewer are left of each, others with more
+    are forgotten.
+    """
+    sizes = [size for size, _ in blocks]
+    ahead = sum(free)
+    left = {tuple(count for _, count in blocks)}
+    for f in free:
+        after = {rest for counts in left for rest in _rests(sizes, counts, f)}
+        if any(not any(rest) for rest in after):
+            return True
+        ahead -= f
+        least = {
+            rest
+            for rest in after
+            if not any(
+                other != rest and all(a <= b for a, b in zip(other, rest, strict=True))
+                for other in after
+            )
+        }
+        left = {
+            rest for rest in least if sum(t * r for t, r in zip(sizes, rest, strict=True)) <= ahead
+        }
+    return not blocks
+
+
+def _rests(sizes: Sequence[int], counts: Sequence[int], free: int) -> Iterator[tuple[int, ...]]:
+    """Yield what is left over of blocks when a bin takes as many as it can, in every way."""
+    if not sizes:
+        yield ()
+        return
+    for taken in range(min(counts[0], free // sizes[0]), -1, -1):
+        for rest in _rests(sizes[1:], counts[1:], free - taken * sizes[0]):
+            yield (counts[0] - taken, *rest)
+
+
+def enough_bins(free: Sequence[int], blocks: Blocks, *, consolidate: bool) -> list[int]:
+    """Return bins into which blocks fit, in the order in which they are filled.
+
+    Those with least room come first. To `consolidate`, the last one is the one with least room that
+    makes them enough, and before it come those with most; ties go to the lowest index.
+    """
+    rising = sorted((m for m, f in enumerate(free) if f), key=lambda m: (free[m], m))
+    chosen: list[int] = []
+    held: list[int] = []
+    while not fit(blocks, held):
+        at = 0
+        if consolidate:
+            most = free[rising[-1]]
+            last = fit(blocks, [*held, most])
+            at = next(
+                k
+                for k, m in enumerate(rising)
+                if (fit(blocks, [*held, free[m]]) if last else free[m] == most)
+            )
+        chosen.append(rising.pop(at))
+        held.append(free[chosen[-1]])
+    return chosen
+
+
+def arrangements(total: int, capacities: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to put `total` equal items into bins, the first bins full first."""
+    if total > sum(capacities):
+        return
+    bins = len(capacities)
+    row = [0] * bins
+    need, first = total, 0
+    while True:
+        for m in range(first, bins):
+            row[m] = min(need, capacities[m])
+            need -= row[m]
+        yield tuple(row)
+        # One moves on from the last server that has a free one behind it.
+        free = need = 0
+        for m in reversed(range(bins)):
+            if row[m] and free:
+                break
+            free += capacities[m] - row[m]
+            need += row[m]
+        else:
+            return
+        row[m] -= 1
+        need, first = need + 1, m + 1
