@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     games = ("quickstart", "units", "given_back")
     parser.add_argument("--games", nargs="+", default=games, choices=games)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=Path("trained"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

@@ -60,13 +60,7 @@ def learned(instance: AdversarialBundlesInstance, *, policy: str = "") -> Method
     else:
         policy, read = _shipped(instance)
     sight = Sight(instance)
-    sizes = [sight.seller_inputs, HIDDEN, HIDDEN, sight.num_prices + 1]
-    weights: dict[str, Floats] = {}
-    for layer in range(1, len(sizes)):
-        n, m = sizes[layer - 1], sizes[layer]
-        weights[f"w{layer}"] = read.array(f"w{layer}", n, m)
-        weights[f"b{layer}"] = read.array(f"b{layer}", m)
-    seller = rounded_seller(sight, weights)
+    seller = rounded_seller(sight, network(read, sight))
     promised = read.array("certified_ratio", 2)
     if (promised != np.floor(promised)).any() or promised[1] < 1:
         raise InputError(f"{policy}: certified_ratio: expected a fraction of whole numbers")
@@ -78,6 +72,17 @@ def learned(instance: AdversarialBundlesInstance, *, policy: str = "") -> Method
             f"the seller has {float(worst.welfare):.6g} of {float(worst.offline_welfare):.6g}"
         )
     return MethodOutcome(solution=seller)
+
+
+def network(read: Policy, sight: Sight) -> dict[str, Floats]:
+    """Return the layers of a policy's network, if they take what is seen of a game."""
+    sizes = [sight.seller_inputs, HIDDEN, HIDDEN, sight.num_prices + 1]
+    weights: dict[str, Floats] = {}
+    for layer in range(1, len(sizes)):
+        n, m = sizes[layer - 1], sizes[layer]
+        weights[f"w{layer}"] = read.array(f"w{layer}", n, m)
+        weights[f"b{layer}"] = read.array(f"b{layer}", m)
+    return weights
 
 
 def _read(policy: str) -> Policy:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from gadgetopt.errors import ModelRefused
@@ -54,6 +54,11 @@ def exponential(instance: AdversarialBundlesInstance) -> MethodOutcome:
     ModelRefused
         If there are too many histories.
     """
+    return MethodOutcome(solution=by_stock(instance, exponential_rule(instance)))
+
+
+def exponential_rule(instance: AdversarialBundlesInstance) -> Callable[[Stock, int], bool]:
+    """Return whether `exponential` sells to a type with a stock."""
     worth = [_worth(instance, j) for j in range(len(instance.types))]
     least, alpha = min(worth), 1.0 + math.log(max(worth) / min(worth))
 
@@ -67,7 +72,7 @@ def exponential(instance: AdversarialBundlesInstance) -> MethodOutcome:
         unit = [prices[r][used] for r, used in enumerate(stock[0])]
         return instance.types[j].value >= _cost(instance, j, unit)
 
-    return MethodOutcome(solution=by_stock(instance, sells))
+    return sells
 
 
 @method(kind="baseline", reference="standard theory, reconstructed")
@@ -114,18 +119,32 @@ def drawn_price(instance: AdversarialBundlesInstance) -> MethodOutcome:
     ModelRefused
         If there are too many histories.
     """
+    shares, rules = drawn_rules(instance)
+    sellers = [by_stock(instance, rule) for rule in rules]
+    return MethodOutcome(solution=mixed(sellers, [share / sum(shares) for share in shares]))
+
+
+def drawn_rules(
+    instance: AdversarialBundlesInstance,
+) -> tuple[list[Fraction], list[Callable[[Stock, int], bool]]]:
+    """Return the rules of which `drawn_price` draws one, and their shares of any unit."""
     worth = sorted({_worth(instance, j) for j in range(len(instance.types))})
     shares = [Fraction(1), *(1 - low / high for low, high in itertools.pairwise(worth))]
     resources = len(instance.capacity)
-    sellers = [_at_fixed_prices(instance, [price] * resources) for price in worth]
-    return MethodOutcome(solution=mixed(sellers, [share / sum(shares) for share in shares]))
+    return shares, [_fixed_rule(instance, [price] * resources) for price in worth]
 
 
 def _at_fixed_prices(
     instance: AdversarialBundlesInstance, prices: Sequence[Fraction]
 ) -> AdversarialBundlesSolution:
+    return by_stock(instance, _fixed_rule(instance, prices))
+
+
+def _fixed_rule(
+    instance: AdversarialBundlesInstance, prices: Sequence[Fraction]
+) -> Callable[[Stock, int], bool]:
     buys = [kind.value >= _cost(instance, j, prices) for j, kind in enumerate(instance.types)]
-    return by_stock(instance, lambda _stock, j: buys[j])
+    return lambda _stock, j: buys[j]
 
 
 def _worth(instance: AdversarialBundlesInstance, j: int) -> Fraction:

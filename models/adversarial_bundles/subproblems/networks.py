@@ -23,9 +23,9 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.learning.networks import logits, softmax
 
-from ..evaluate import optima
 from ..instance import AdversarialBundlesInstance, AdversarialBundlesSolution
 from .sellers import written_out
+from .summaries import Summaries
 
 #: Rounds within which units come back, as the seller sees it. By definition.
 WITHIN = (1, 2, 4, 8)
@@ -42,24 +42,25 @@ class Sight:
     price_of : int array, shape (types,)
         The number of the price that is a type's value.
     value : float array, shape (types,)
-    optimum : list of float array
-        Of all histories, by length.
+    summaries : Summaries
+        Of the game: what the networks see of a history is in its summary.
     """
 
     def __init__(self, instance: AdversarialBundlesInstance) -> None:
         R, J, N = len(instance.capacity), len(instance.types), instance.horizon
-        whole, money = optima(instance)
         self.instance = instance
-        self.optimum: list[Floats] = [np.asarray(x, dtype=float) / money for x in whole]
+        self.summaries: Summaries = Summaries(instance)
+        money = self.summaries.money
+        self._optima: list[Floats] = [
+            np.asarray(x, dtype=float) / money for x in self.summaries.optimum
+        ]
         values = sorted({kind.value for kind in instance.types})
         self.num_prices: int = len(values)
         self.price_of: Ints = np.array([values.index(kind.value) for kind in instance.types])
         self.value: Floats = np.array([float(kind.value) for kind in instance.types])
         self._most = float(values[-1])
-        self._class_of = np.zeros(J, dtype=np.int64)
-        for c, alike in enumerate(instance.prices_alike):
-            self._class_of[list(alike)] = c
-        self._classes = len(instance.prices_alike)
+        # By the number of a highest value, as summaries have it; 0 for none.
+        self._highest: Floats = np.array([0.0, *(float(v) / self._most for v in values)])
         capacity = np.array(instance.capacity, dtype=float)
         self._stocks: list[Floats] = []
         for of_round in instance.stocks.of_round[:-1]:
@@ -73,7 +74,9 @@ class Sight:
                 for j, kind in enumerate(instance.types)
             ]
         )
-        self.seller_inputs: int = (1 + len(WITHIN)) * R + 1 + (R + 1) + self._classes + 1
+        self.seller_inputs: int = (
+            (1 + len(WITHIN)) * R + 1 + (R + 1) + len(instance.prices_alike) + 1
+        )
         self.adversary_inputs: int = 2 * J + 2
 
     def seller(self, before: Ints, kind: Ints) -> Floats:
@@ -85,14 +88,15 @@ class Sight:
         kind : int array, shape (sequences,)
             Types of the requests that are decided.
         """
-        n, t = before.shape
-        highest = np.zeros((n, self._classes))
-        rows = np.arange(n)
-        for column in before.T:
-            place = rows, self._class_of[column]
-            highest[place] = np.maximum(highest[place], self.value[column] / self._most)
+        return self.seller_at(before.shape[1], self.summaries.of(before), kind)
+
+    def seller_at(self, t: int, number: Ints, kind: Ints) -> Floats:
+        """Return the same before round t for summaries of histories, by their numbers."""
+        n = len(number)
+        highest = self._highest[self.summaries.highest[t][number]]
         over = np.full((n, 1), t / self.instance.horizon)
-        parts = [over, self._request[kind], highest, self._optimum(before)[:, None]]
+        optimum = self._optima[t][number] / (self._most * self.instance.horizon)
+        parts = [over, self._request[kind], highest, optimum[:, None]]
         of_sequence = np.concatenate(parts, axis=1)
         of_stock = self._stocks[t]
         S = len(of_stock)
@@ -134,11 +138,7 @@ class Sight:
         return self._best(np.maximum(before, 0)) / scale
 
     def _best(self, sequences: Ints) -> Floats:
-        n = np.zeros(len(sequences), dtype=np.int64)
-        for column in sequences.T:
-            n = n * len(self.value) + column
-        t = sequences.shape[1]
-        return self.optimum[t - 1][n] if t else np.zeros(len(sequences))
+        return self._optima[sequences.shape[1]][self.summaries.of(sequences)]
 
 
 def rounded_seller(sight: Sight, weights: Mapping[str, Floats]) -> AdversarialBundlesSolution:
@@ -148,18 +148,26 @@ def rounded_seller(sight: Sight, weights: Mapping[str, Floats]) -> AdversarialBu
 
 def rounded_chances(sight: Sight, weights: Mapping[str, Floats]) -> list[Ints]:
     """Return a network's chances of sales in every round, by history before, type and stock."""
-    instance = sight.instance
-    J = len(instance.types)
+    number: Ints = np.zeros(1, dtype=np.int64)  # the summaries of all histories of a length
     parts = []
-    before: Ints = np.zeros((1, 0), dtype=np.int64)
-    for of_round in instance.stocks.of_round[:-1]:
-        n = len(before)
-        chances = np.zeros((n, J, len(of_round)))
-        for j in range(J):
-            seen = sight.seller(before, np.full(n, j))
+    for chances, after in zip(
+        chances_of_summaries(sight, weights), sight.summaries.after, strict=True
+    ):
+        parts.append(chances[number])
+        number = after[number].ravel()
+    return parts
+
+
+def chances_of_summaries(sight: Sight, weights: Mapping[str, Floats]) -> list[Ints]:
+    """Return the same by summary of the history before; in parts of 1/`PARTS`, too."""
+    instance, summaries = sight.instance, sight.summaries
+    parts = []
+    for t, of_round in enumerate(instance.stocks.of_round[:-1]):
+        n = len(summaries.optimum[t])
+        chances = np.zeros((n, len(instance.types), len(of_round)))
+        for j in range(len(instance.types)):
+            seen = sight.seller_at(t, np.arange(n), np.full(n, j))
             reached = softmax(logits(weights, seen)).cumsum(axis=2)
             chances[:, j] = reached[:, :, sight.price_of[j]]
         parts.append(np.rint(PARTS * chances).astype(np.int64))
-        longer = np.tile(np.arange(J), n)[:, None]
-        before = np.concatenate([np.repeat(before, J, axis=0), longer], axis=1)
     return parts

@@ -117,12 +117,18 @@ def by_stock(
     ModelRefused
         If there are too many histories.
     """
+    return written_out(instance, parts_by_stock(instance, sells), 1)
+
+
+def parts_by_stock(
+    instance: AdversarialBundlesInstance, sells: Callable[[Stock, int], bool]
+) -> list[NDArray[Any]]:
+    """Return 1 for every round, type and stock in which a rule sells, as `written_out` takes it."""
     types = range(len(instance.types))
-    parts = [
+    return [
         np.array([[[int(sells(stock, j)) for stock in of_round] for j in types]])
         for of_round in instance.stocks.of_round[:-1]
     ]
-    return written_out(instance, parts, 1)
 
 
 def mixed(

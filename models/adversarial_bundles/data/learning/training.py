@@ -39,6 +39,7 @@ from gadgetopt.pieces.learning.networks import (
 from gadgetopt.system.declaring import trainer
 
 from ...algorithms.learned import game_arrays
+from ...evaluate import num_probabilities
 from ...instance import AdversarialBundlesInstance
 from ...subproblems.networks import PARTS, Sight, rounded_chances
 from ...subproblems.sellers import worst_of_chances
@@ -135,6 +136,7 @@ class SellerAndAdversary(AgainstSequences):
         every_action: bool = True,
     ) -> None:
         self.game = game
+        num_probabilities(game)  # of too many histories none is certified
         sight = self._sight = Sight(game)
         rng = np.random.default_rng(seed)
         seller = initial_weights(rng, sight.seller_inputs, sight.num_prices + 1)
