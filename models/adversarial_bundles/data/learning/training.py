@@ -14,7 +14,8 @@ r"""The networks and their training: a seller and an adversary (reconstructed).
   (ours; not with `answered=0`, which is the paper's way alone).
 * Chances are pulled towards equal ones a little, and the seller remembers the adversary's last
   batches (ours).
-* The seller that is kept is the mean of the iterates with the best certified ratio.
+* The seller that is kept is the mean of the iterates with the best certified ratio. In games of too
+  many histories that is the bound above it that is proved (`proving.bounds.interval`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gadgetopt.errors import InputError
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.learning.networks import (
     ETA,
@@ -41,7 +42,8 @@ from gadgetopt.system.declaring import trainer
 from ...algorithms.learned import game_arrays
 from ...evaluate import num_probabilities
 from ...instance import AdversarialBundlesInstance
-from ...subproblems.networks import PARTS, Sight, rounded_chances
+from ...proving.bounds.interval import SummarySeller, worst_interval
+from ...subproblems.networks import PARTS, Sight, chances_of_summaries, rounded_chances
 from ...subproblems.sellers import worst_of_chances
 from ..generate import presets
 
@@ -66,6 +68,7 @@ GAMES = {
         "paper_way": {"answered": 0.0},
         "units": {"game": "units", "horizon": 6, "rounds": 200},
         "given_back": {"game": "paper", "game_seed": 1, "rounds": 200},
+        "longer": {"horizon": 9, "rounds": 200},
     },
 )
 def start(
@@ -110,7 +113,7 @@ def start(
     InputError
         If a parameter is out of range.
     ModelRefused
-        If torch is not installed, or the game has too many histories.
+        If torch is not installed, or histories of the game have too many summaries.
     """
     if min(units, horizon, rounds) < 1 or batch < 2 or not 0 <= answered < 1:
         raise InputError(
@@ -136,7 +139,11 @@ class SellerAndAdversary(AgainstSequences):
         every_action: bool = True,
     ) -> None:
         self.game = game
-        num_probabilities(game)  # of too many histories none is certified
+        try:
+            num_probabilities(game)
+            self._few = True
+        except ModelRefused:
+            self._few = False
         sight = self._sight = Sight(game)
         rng = np.random.default_rng(seed)
         seller = initial_weights(rng, sight.seller_inputs, sight.num_prices + 1)
@@ -163,7 +170,11 @@ class SellerAndAdversary(AgainstSequences):
         return {**self._best, **game_arrays(self.game), "certified_ratio": certified}
 
     def _certified(self, weights: Mapping[str, Floats]) -> tuple[tuple[int, ...], Fraction | None]:
-        return worst_of_chances(self.game, rounded_chances(self._sight, weights), PARTS)
+        if self._few:
+            return worst_of_chances(self.game, rounded_chances(self._sight, weights), PARTS)
+        seller = SummarySeller(chances_of_summaries(self._sight, weights), PARTS)
+        found = worst_interval(self.game, self._sight.summaries, seller)
+        return found.sequence, found.upper
 
     # -- the seller ------------------------------------------------------------
 

@@ -6,16 +6,26 @@ import numpy as np
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.models.adversarial_bundles.algorithms.learned import SHIPPED, learned
+from gadgetopt.models.adversarial_bundles.algorithms.learned import SHIPPED, learned, network
 from gadgetopt.models.adversarial_bundles.data.generate.presets import quickstart
 from gadgetopt.models.adversarial_bundles.data.learning.training import GAMES
 from gadgetopt.models.adversarial_bundles.evaluate import evaluate, worst_case
-from gadgetopt.models.adversarial_bundles.subproblems.networks import Sight, rounded_seller
+from gadgetopt.models.adversarial_bundles.proving.bounds.interval import (
+    SummarySeller,
+    worst_interval,
+)
+from gadgetopt.models.adversarial_bundles.subproblems.networks import (
+    PARTS,
+    Sight,
+    chances_of_summaries,
+    rounded_seller,
+)
 from gadgetopt.models.adversarial_bundles.subproblems.sellers import worst_of_chances, written_out
 from gadgetopt.pieces.learning.networks import initial_weights
 from gadgetopt.runs.training import train
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
+from gadgetopt.system.training import read_policy
 
 from ...brute_force import game, histories, offline, random_game, run
 
@@ -39,6 +49,22 @@ def test_the_certified_ratio_of_the_curve_is_that_of_the_policy(tmp_path):
     other = run(quickstart(RNG, horizon=3), f"learned:policy={tmp_path / 'policy.npz'}")
     assert other.refused
     assert "trained for another game, whose horizon differ" in other.reason
+
+
+def test_in_games_of_too_many_histories_what_is_certified_is_the_bound_above(tmp_path):
+    # 4^9 histories: the seller cannot be written out, but its worst case lies in an interval.
+    path = tmp_path / "policy.npz"
+    done = trained(path, horizon=9, rounds=2)
+    instance = quickstart(RNG, horizon=9)
+    sight = Sight(instance)
+    read = read_policy(str(path), "adversarial_bundles", ("networks",))
+    seller = SummarySeller(chances_of_summaries(sight, network(read, sight)), PARTS)
+    found = worst_interval(instance, sight.summaries, seller)
+    assert Fraction(11, 6) <= found.lower <= found.upper  # the optimum of five requests
+    assert float(found.upper) == pytest.approx(done.curve[-1]["best_ratio"])
+    refused = run(instance, f"learned:policy={path}")
+    assert refused.refused
+    assert "histories" in refused.reason
 
 
 @pytest.mark.parametrize("every_action", [True, False])
