@@ -5,11 +5,11 @@ No study judges sellers that cannot be written out, or policies that it trains i
 The games of the trainer's presets `quickstart`, `units` and `given_back` go on for more requests,
 up to 16,777,216 histories, of which the certified methods refuse to look at every one. Judged are
 the rules, the network that ships for the short game, taken over as it is, and for nine requests of
-the quickstart's one that is trained there, preset `longer`. Below is a sequence
-that was found, with what the seller earns from it, exact; above the bound that is proved in
-integers by histories that are followed and an adversary that sees the draws of the rest; "draws
-seen" is that adversary's alone. Both are rounded away from each other. No longer game is easier for
-the seller, so the optimum of the short one is a bound on what any seller can reach.
+the quickstart one that is trained there, preset `longer`. Below is a sequence that was found, with
+what the seller earns from it, exact; above the bound that is proved in integers by histories that
+are followed and an adversary that sees the draws of the rest; "draws seen" is that adversary's
+alone. Both are rounded away from each other. No longer game is easier for the seller, so the
+optimum of the short one is a bound on what any seller can reach.
 
 Run `python benchmarks/adversarial_bundles_larger.py [--followed 20000]`; the training goes on where
 it was stopped.
