@@ -83,7 +83,7 @@ class Interval:
     upper : Fraction or None
         No sequence has more; None if nothing was proved.
     draws_seen : Fraction or None
-        No adversary that sees the draws has more, as a rule of expected OPT over expected ALG.
+        No adversary that sees the draws has more expected OPT for its expected ALG; None as above.
     """
 
     lower: Fraction | None

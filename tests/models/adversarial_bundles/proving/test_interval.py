@@ -7,13 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.models.adversarial_bundles.algorithms.learned import SHIPPED, network
 from gadgetopt.models.adversarial_bundles.data.generate.presets import quickstart
 from gadgetopt.models.adversarial_bundles.proving.bounds.interval import (
     SummarySeller,
     worst_interval,
 )
+from gadgetopt.models.adversarial_bundles.subproblems.networks import PARTS as PARTS_OF_A_CHANCE
+from gadgetopt.models.adversarial_bundles.subproblems.networks import Sight, chances_of_summaries
 from gadgetopt.models.adversarial_bundles.subproblems.sellers import worst_of_chances
 from gadgetopt.models.adversarial_bundles.subproblems.summaries import Summaries
+from gadgetopt.system.training import read_policy
 
 from ..brute_force import PARTS, game, histories, offline, random_game
 
@@ -158,6 +162,20 @@ def test_a_seller_that_may_earn_nothing_has_no_bound():
     found = worst_interval(instance, summaries, always(instance, 0))
     assert found.lower is None
     assert found.upper is None
+
+
+@pytest.mark.parametrize("horizon", [5, 6, 7])
+def test_the_interval_of_the_shipped_network_is_its_exact_ratio(horizon):
+    # Up to 4^7 histories are looked at one by one, too.
+    instance = quickstart(np.random.default_rng(0), horizon=horizon)
+    sight = Sight(instance)
+    read = read_policy(str(SHIPPED["quickstart"]), "adversarial_bundles", ("networks",))
+    seller = SummarySeller(chances_of_summaries(sight, network(read, sight)), PARTS_OF_A_CHANCE)
+    found = worst_interval(instance, sight.summaries, seller)
+    assert found.closed
+    assert found.lower == exact(instance, sight.summaries, seller)
+    few = worst_interval(instance, sight.summaries, seller, followed=2)
+    assert few.lower <= found.lower <= few.upper <= few.draws_seen
 
 
 @pytest.mark.parametrize("horizon", [9, 12])
