@@ -100,7 +100,7 @@ class JobType(Data):
     @property
     def num_gpus(self) -> int:
         """g: GPUs of the job."""
-        return sum(t * r for t, r in self.blocks)
+        return sum(t * r for t, r in zip(self.block_of_stage, self.replicas, strict=True))
 
     @model_validator(mode="after")
     def _one_entry_a_stage(self) -> Self:

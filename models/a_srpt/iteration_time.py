@@ -146,5 +146,5 @@ def mapping_times(job_type: JobType, intra: Fraction, inter: Fraction) -> Mappin
     def scaled(numbers: list[Fraction]) -> tuple[int, ...]:
         return tuple(x.numerator * (unit // x.denominator) for x in numbers)
 
-    sizes = tuple(block // job_type.block_unit for block in t)
+    sizes = tuple(block // math.gcd(*t) for block in t)
     return MappingTimes(k, sizes, unit, *map(scaled, (alone, left, right, split, whole)))

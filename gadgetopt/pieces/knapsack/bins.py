@@ -48,6 +48,10 @@ def _pack(blocks: Blocks, free: tuple[int, ...]) -> bool:
     What is left is a number of each size; where as few or fewer are left of each, others with more
     are forgotten.
     """
+    if sum(t * r for t, r in blocks) > sum(free):
+        return False
+    if _first_fit(blocks, free):
+        return True
     sizes = [size for size, _ in blocks]
     ahead = sum(free)
     left = {tuple(count for _, count in blocks)}
@@ -68,6 +72,18 @@ def _pack(blocks: Blocks, free: tuple[int, ...]) -> bool:
             rest for rest in least if sum(t * r for t, r in zip(sizes, rest, strict=True)) <= ahead
         }
     return not blocks
+
+
+def _first_fit(blocks: Blocks, free: tuple[int, ...]) -> bool:
+    """Return True if blocks fit where each, the largest first, takes the bin that it fills best."""
+    left = list(free)
+    for size, count in blocks:
+        for _ in range(count):
+            rooms = [f for f in left if f >= size]
+            if not rooms:
+                return False
+            left[left.index(min(rooms))] -= size
+    return True
 
 
 def _rests(sizes: Sequence[int], counts: Sequence[int], free: int) -> Iterator[tuple[int, ...]]:

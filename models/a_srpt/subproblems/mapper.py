@@ -61,13 +61,13 @@ class Mapper:
 
     def mapped(self, job_type: int, capacities: tuple[int, ...]) -> tuple[LocalPlacement, int]:
         """Return the local mapping onto servers with these free GPUs, and its time in units."""
-        times, unit = self._times[job_type], self._types[job_type].block_unit
+        times = self._times[job_type]
         if len(capacities) == 1:
             return tuple((k,) for k in times.replicas), times.together
         key = (job_type, capacities)
         found = self._known.get(key)
         if found is None:
-            room = tuple(c // unit for c in capacities)
+            room = tuple(c // self._types[job_type].block_unit for c in capacities)
             placement = self._rule(self._graph(job_type), times, room)
             found = self._known[key] = placement, times.units(sparse(placement))
         return found
@@ -155,7 +155,8 @@ def floor_among(times: MappingTimes, most: int) -> int:
 
 def graph_of(job_type: JobType) -> JobGraph:
     """Return the job graph of a type."""
-    sizes = [block // job_type.block_unit for block in job_type.block_of_stage]
+    unit = job_type.block_unit
+    sizes = [block // unit for block in job_type.block_of_stage]
     return job_graph(job_type.replicas, job_type.activation_gbytes, job_type.gradient_gbytes, sizes)
 
 

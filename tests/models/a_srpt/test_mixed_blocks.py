@@ -40,7 +40,7 @@ from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.theorems import promises
 
-from .brute_force import best_mapping, fastest_by_row, mappings, optimum, packs, tiny_with_blocks
+from .brute_force import best_mapping, fastest_by_row, mappings, optimum, tiny_with_blocks
 from .formulations import mapping_milp
 from .formulations.mapping_cp import MappingModel
 from .hand_checked import alpha_max_s
@@ -193,23 +193,6 @@ def test_programs_of_the_mapping_agree(seed):
 
 
 # -- what fits -------------------------------------------------------------------------------------
-
-
-def test_blocks_fit_where_bin_packing_says_so():
-    rng = np.random.default_rng(0)
-    answers = set()
-    for _ in range(1000):
-        sizes = rng.choice([1, 2, 3, 4, 5, 6], 3).tolist()
-        counts = rng.integers(0, 4, 3).tolist()
-        free = tuple(rng.integers(0, 9, int(rng.integers(1, 5))).tolist())
-        each = sorted(
-            (t for t, k in zip(sizes, counts, strict=True) for _ in range(k)), reverse=True
-        )
-        found = fit(blocks_of(sizes, counts), free)
-        assert found == packs(tuple(each), free), (sizes, counts, free)
-        answers.add(found)
-    assert answers == {True, False}
-    assert not fit(((2, 1),), (1, 1))
 
 
 @pytest.mark.parametrize("seed", range(60))

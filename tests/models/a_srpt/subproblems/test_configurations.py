@@ -1,20 +1,10 @@
 """Ways to put a job on servers."""
 
-from itertools import product
-
 import pytest
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
-from gadgetopt.pieces.knapsack.bins import arrangements
-
-
-@pytest.mark.parametrize("capacities", [(), (3,), (1, 2, 3), (2, 2, 2, 1), (4, 1, 1)])
-@pytest.mark.parametrize("total", range(8))
-def test_arrangements_are_all_there_are(total, capacities):
-    every = [row for row in product(*(range(c + 1) for c in capacities)) if sum(row) == total]
-    assert list(arrangements(total, capacities)) == sorted(every, reverse=True)
 
 
 def test_a_job_has_a_place_on_each_of_many_servers():
