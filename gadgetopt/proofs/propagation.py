@@ -67,12 +67,27 @@ class Found:
 
 
 class _Entries(NamedTuple):
-    """Places of entries, their columns and rows, and their inverses."""
+    """Entries of integer columns.
+
+    Attributes
+    ----------
+    places, columns, rows : ndarray of int
+    uppers : ndarray of bool
+        Whether an entry bounds its column from above, not from below.
+    signs : ndarray of float
+        1 where it does, else -1.
+    inverses : ndarray of float
+    bounds : ndarray of int
+        Where the bound is that it may replace, in lower bounds followed by upper ones.
+    """
 
     places: Ints
     columns: Ints
     rows: Ints
+    uppers: Bools
+    signs: Floats
     inverses: Floats
+    bounds: Ints
 
 
 @dataclass
@@ -152,12 +167,14 @@ class Propagation:
         self.row_of: Ints = np.repeat(np.arange(len(sizes)), sizes)
         #: By row, by how much it must be passed for no noise to matter.
         self.noise: Floats = CERTAIN * self._sizes(model)
-        whole = self.integer[self.columns]
-        #: Entries that bound an integer column from below and from above.
-        self.entries_of = [
-            self._some(whole & (self.entries < 0)),
-            self._some(whole & (self.entries > 0)),
-        ]
+        count = len(self.integer)
+        #: By entry, where the bound at which its term is least is, in lower bounds and upper ones.
+        self.least_at: Ints = self.columns + np.where(self.entries > 0, 0, count)
+        self.whole = self._whole(count)
+        #: By row, what its terms must pass for it to be broken.
+        self.limits: Floats = _limits(self.ends)
+        #: Whether all columns have both bounds.
+        self.is_finite = None not in model.lower and None not in model.upper
 
     def _sizes(self, model: Model) -> Floats:
         """Return by row the most that its terms and its side add up to, infinite if unknown."""
@@ -170,9 +187,15 @@ class Propagation:
         sums: Floats = np.bincount(self.row_of, parts, len(self.ends)).astype(float, copy=False)
         return sums + np.abs(self.ends)
 
-    def _some(self, chosen: Bools) -> _Entries:
-        places = np.flatnonzero(chosen)
-        return _Entries(places, self.columns[places], self.row_of[places], 1 / self.entries[places])
+    def _whole(self, count: int) -> _Entries:
+        """Return the entries of integer columns, of so many columns."""
+        places = np.flatnonzero(self.integer[self.columns] & (self.entries != 0))
+        columns, entries = self.columns[places], self.entries[places]
+        uppers = entries > 0
+        signs = np.where(uppers, 1.0, -1.0)
+        bounds = columns + np.where(uppers, count, 0)
+        rows = self.row_of[places]
+        return _Entries(places, columns, rows, uppers, signs, 1 / entries, bounds)
 
     def _add(
         self, side: Side, columns: Sequence[int], coefficients: Sequence[float], unit: float
@@ -188,6 +211,7 @@ class Propagation:
         for side, end in ((Side(i, -1.0), high), (Side(i, 1.0), -low)):
             if side in self.place:
                 self.ends[self.place[side]] = end
+                self.limits[self.place[side]] = _limits(np.array(end))
 
     def run(self, low: Floats, high: Floats) -> Found:
         """Return what follows from bounds of the columns.
@@ -195,58 +219,76 @@ class Propagation:
         Only bounds that rounding made, those on which these rest, or those on which a conflict
         rests: what follows without rounding, the relaxation knows.
         """
-        low, high = low.copy(), high.copy()
+        bounds = np.concatenate([low, high])
         trail = _Trail()
         with np.errstate(invalid="ignore"):
-            return self._run(low, high, trail)
+            return self._run(bounds, trail)
 
-    def _run(self, low: Floats, high: Floats, trail: _Trail) -> Found:
+    def _run(self, bounds: Floats, trail: _Trail) -> Found:
+        columns = len(self.integer)
         for at in range(ROUNDS):
-            rest, usable, broken = self._rests(low, high)
+            rest, usable, broken = self._rests(bounds)
             if broken is not None:
                 return self._needed(trail, broken, at)
             count = len(trail.made)
-            for upper in (False, True):
-                self._tighten(trail, (low, high), rest, usable, upper, at)
+            self._tighten(trail, bounds, rest, usable, at)
             for column, upper, value, _ in trail.made[count:]:
-                (high if upper else low)[column] = value
+                bounds[column + columns if upper else column] = value
             if len(trail.made) == count:
                 break
         return self._needed(trail, None, ROUNDS)
 
-    def _rests(self, low: Floats, high: Floats) -> tuple[Floats, Bools, int | None]:
-        """Return by entry what the others of its row are at least, where known; a broken row."""
-        at = np.where(self.entries > 0, low[self.columns], high[self.columns])
-        part = self.entries * at
-        endless = ~np.isfinite(part)
-        part[endless] = 0.0
-        rows = len(self.ends)
-        least = np.bincount(self.row_of, part, rows)
-        without = np.bincount(self.row_of, endless, rows)
-        over = least - self.ends - NOISE * np.maximum(1.0, np.abs(self.ends))
-        over[without > 0] = -np.inf
-        worst = int(np.argmax(over))
-        if over[worst] > 0:
-            return part, endless, worst
-        return least[self.row_of] - part, without[self.row_of] == endless, None
+    def _rests(self, bounds: Floats) -> tuple[Floats, Bools | None, int | None]:
+        """Return what the others of the rows of entries of integer columns are at least.
+
+        With it come the entries for which that is known, None for all, and a broken row.
+        """
+        part = self.entries * bounds[self.least_at]
+        rows, places, of_row = len(self.ends), self.whole.places, self.whole.rows
+        if self.is_finite:
+            least = np.bincount(self.row_of, part, rows)
+            over = least - self.limits
+        else:
+            endless = ~np.isfinite(part)
+            part[endless] = 0.0
+            least = np.bincount(self.row_of, part, rows)
+            without = np.bincount(self.row_of, endless, rows)
+            over = least - self.limits
+            over[without > 0] = -np.inf
+        worst = int(over.argmax())
+        usable = None if self.is_finite else without[of_row] == endless[places]
+        return least[of_row] - part[places], usable, worst if over[worst] > 0 else None
 
     def _tighten(
+        self, trail: _Trail, bounds: Floats, rest: Floats, usable: Bools | None, at: int
+    ) -> None:
+        """Put the best new bound of each column on each side into the trail."""
+        whole = self.whole
+        limit = (self.ends[whole.rows] - rest) * whole.inverses
+        # Lower bounds with their signs turned, so that all are upper ones.
+        value = np.floor(limit * whole.signs + NOISE)
+        gain = bounds[whole.bounds] * whole.signs - value
+        is_new = (gain > 0.5) & np.isfinite(value)
+        new = np.flatnonzero(is_new if usable is None else is_new & usable)
+        if not len(new):
+            return
+        value *= whole.signs
+        for upper in (False, True):
+            self._add_best(trail, new[whole.uppers[new] == upper], (limit, value, gain), upper, at)
+
+    def _add_best(
         self,
         trail: _Trail,
-        bounds: tuple[Floats, Floats],
-        rest: Floats,
-        usable: Bools,
+        new: Ints,
+        of_entries: tuple[Floats, Floats, Floats],
         upper: bool,
         at: int,
     ) -> None:
-        """Put the best new bound of each column on one side into the trail."""
-        places, columns, rows, inverses = self.entries_of[upper]
-        limit = (self.ends[rows] - rest[places]) * inverses
-        value = np.floor(limit + NOISE) if upper else np.ceil(limit - NOISE)
-        gain = bounds[1][columns] - value if upper else value - bounds[0][columns]
-        new = np.flatnonzero((gain > 0.5) & usable[places] & np.isfinite(value))
+        """Put the best of the new bounds of each column on one side into the trail."""
         if not len(new):
             return
+        limit, value, gain = of_entries
+        columns, rows, inverses = self.whole.columns, self.whole.rows, self.whole.inverses
         new = new[np.lexsort((-gain[new], columns[new]))]
         tightened = columns[new]
         is_first = np.concatenate([[True], tightened[1:] != tightened[:-1]])
@@ -294,3 +336,9 @@ class Propagation:
             if is_needed
         ]
         return Found(bounds, None if broken is None else self.sides[broken])
+
+
+def _limits(ends: Floats) -> Floats:
+    """Return what the terms of rows must pass for noise not to matter."""
+    limits: Floats = ends + NOISE * np.maximum(1.0, np.abs(ends))
+    return limits
