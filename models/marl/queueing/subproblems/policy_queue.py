@@ -228,7 +228,6 @@ class Agents(LearnedPlacer):
         self.first_slots = instance.first_slots
         # The mean of all jobs would tell of those to come.
         self.mean_s = self.slot_s = float(instance.slot_s)
-        self.bases_s: Floats = np.array(occupancy.base_s)
         self.left: list[float] = []
         self.running: set[int] = set()
 
@@ -319,14 +318,11 @@ class Agents(LearnedPlacer):
         waiting = sorted(self.waiting | {j})
         there = [self._alone_slots(k) for jobs in self.occupancy.jobs_on for k in jobs]
         gpus = max(1, int(self.all_gpus.sum()))
-        # The sum in the order of the jobs: another order would round otherwise.
-        lengths = np.maximum(0.0, [self.left[k] for k in waiting]) * self.bases_s[waiting]
-        lengths = lengths / self.slot_s / _SLOTS
         features = np.array([
             sum(self.agent_of[k] == agent for k in waiting) / _JOBS,
             len(waiting) / _JOBS,
             self.demand[waiting].sum() / gpus,
-            np.cumsum(lengths * self.demand[waiting])[-1] / gpus,
+            sum(self._alone_slots(k) * self.demand[k] for k in waiting) / gpus,
             (self.slot - self.first_slots[j]) / _SLOTS,
             self._alone_slots(j),
             min(there, default=0.0),
