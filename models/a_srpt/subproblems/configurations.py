@@ -1,9 +1,9 @@
 r"""Configurations of jobs: how many GPUs on which servers, and how long the job then takes.
 
-Servers matter to a job only through its counts :math:`q_m = \sum_s x_{s,m}`. For a partition
-:math:`\lambda` of the job's GPUs, :math:`\alpha(\lambda)` is the optimum of the mapping problem
-with these capacities and :math:`d(\lambda)` its ticks; (F) is then the choice of a start and of one
-q, any arrangement of a partition on the servers, for every job.
+Servers matter to a job only through its GPUs :math:`q_m = \sum_s t_s x_{s,m}`. For a partition
+:math:`\lambda` of them that whole blocks fill, :math:`\alpha(\lambda)` is the optimum of the
+mapping problem with these capacities and :math:`d(\lambda)` its ticks; (F) is then the choice of a
+start and of one q, any arrangement of a partition on the servers, for every job.
 """
 
 from __future__ import annotations
