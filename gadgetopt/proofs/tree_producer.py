@@ -54,9 +54,9 @@ PLAIN, CUTS = 0.15, 0.3
 #: Seconds below which the tree without cuts is not left before its part is over, and that part:
 #: setting up cuts takes longer than a tree of a few leaves. Tuned: `benchmarks/proofs.py`.
 NO_TURNS_S, PLAIN_FIRST = 0.4, 0.9
-#: Part of such a proof's time after which a few rounds show what cuts are worth, and the part of
-#: the gap that these close for the tree to wait for cuts. Tuned: `benchmarks/proofs.py`.
-PROBED, FAST = 0.45, 0.65
+#: Part of such a proof's time after which a few rounds show what cuts are worth, and the lemmas
+#: that they may take for each second of it. Tuned: `benchmarks/proofs.py`.
+PROBED, LEMMAS_A_S = 0.45, 160
 #: Seconds below which the first step of a tree without cuts is all of its part; what of the tree
 #: must be done then for it to go on, and up to which part of the time: cuts would cost it more.
 #: Tuned: `benchmarks/proofs.py`.
@@ -260,11 +260,11 @@ class TreeProof:
             return False
         self.plain_s -= self.work.seconds - begin
         try:
-            self._make_cuts(CUTS * self.whole_s, is_probe=True)
+            self._make_cuts(CUTS * self.whole_s, LEMMAS_A_S * self.whole_s)
         except KeyboardInterrupt:
             self.interrupted = True
         rounds = self._rounds
-        closes = rounds is not None and bool(rounds.bounds) and rounds.closed(target) >= FAST
+        closes = rounds is not None and rounds.is_fast(target, LEMMAS_A_S * self.whole_s)
         return self.interrupted or closes
 
     def _grown(self, work_s: float) -> bool:
@@ -385,7 +385,7 @@ class TreeProof:
         if priced(self.model, root, sparse_duals(self._plain.root), self.need) is not None:
             self._plain = self._search(prices=True)
 
-    def _make_cuts(self, most_s: float, is_probe: bool = False) -> None:
+    def _make_cuts(self, most_s: float, most: float = math.inf) -> None:
         """Make cuts, and more if the time for them was too short before."""
         seconds = min(most_s, CUTS * self.whole_s) - self._cuts_s
         if seconds <= 0 or (self._rounds is not None and self._rounds.is_over):
@@ -393,7 +393,7 @@ class TreeProof:
         begin = self.work.seconds
         self._after_cuts_s = begin + seconds
         self._rounds = self._rounds or self._new_rounds()
-        self._lemmas = self._rounds.lemmas(self._target, is_probe) or self._lemmas
+        self._lemmas = self._rounds.lemmas(self._target, most) or self._lemmas
         self._cuts_s += self.work.seconds - begin
 
     def _new_rounds(self) -> Rounds:

@@ -34,9 +34,9 @@ ROUNDS, TRIED, A_ROUND = 50, 200, 50
 PATIENCE, GAIN = 5, 0.02
 #: The same of rounds that closed nothing. Tuned: `benchmarks/constants.py`.
 STALLED, NOTHING = 4, 1e-6
-#: The same of rounds that show whether cuts are of use, and the bounds that are enough for it.
-#: Tuned: `benchmarks/proofs.py`.
-SOON_STALLED, PROBES = 2, 5
+#: The same of rounds that show whether cuts are of use, the bounds that are enough for it, and the
+#: part of the gap. Tuned: `benchmarks/proofs.py`.
+SOON_STALLED, PROBES, FAST = 2, 5, 0.65
 #: Rounds that closed at least this part of the gap together are worth going on with at once.
 #: Tuned: `benchmarks/constants.py`.
 LATELY, GAINING = 3, 0.05
@@ -216,12 +216,23 @@ class Rounds:
         gained = bounds[-1] - bounds[-LATELY:][0]
         return len(bounds) > 1 and gained >= GAINING * (target - bounds[0])
 
-    def lemmas(self, target: float, is_probe: bool = False) -> list[Lemma]:
+    def is_fast(self, target: float, most: float) -> bool:
+        """Return whether at most so many lemmas close much of the gap."""
+        return bool(self.bounds) and len(self.made) <= most and self.closed(target) >= FAST
+
+    def lemmas(self, target: float, most: float = math.inf) -> list[Lemma]:
         """Return lemmas that close part of the gap between relaxation and target; maybe none.
 
         Rounds that the time broke off are gone on with when it is called again, and so are those
         that are to show what lemmas are worth: few, of which none makes cuts of the tableau.
+
+        Parameters
+        ----------
+        target : float
+        most : float, optional
+            Of how many lemmas the worth is to be shown; infinite for lemmas that are to be used.
         """
+        is_probe = math.isfinite(most)
         while not self.is_over and self.left_s() > 0:
             solved = self.lp.solve()
             if solved.x is None:  # the time is up, or there is nothing to cut off
@@ -232,7 +243,8 @@ class Rounds:
             if self._is_idle(target):
                 self.is_over = True
                 break
-            if is_probe and len(self.bounds) >= PROBES:
+            is_shown = len(self.bounds) >= PROBES or len(self.made) > most
+            if is_probe and (is_shown or self.is_fast(target, most)):
                 self._is_new = False
                 break
             found = self._found(solved.x, target, is_probe)
