@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from gadgetopt.pieces.knapsack.bins import blocks_of, fit
+from gadgetopt.pieces.knapsack.bins import blocks_of, distributions, fit_apart
 
 from .iteration_time import MappingTimes
 
@@ -99,6 +99,8 @@ class _Search:
         self.times = times
         self.capacities = tuple(capacities)
         self.nodes_left = most_nodes
+        #: Whether ways to place a stage were passed over, as no nodes were left.
+        self.cut_short = False
         self.stages = len(times.replicas)
         self.best = times.longest + 1
         self.counts: list[tuple[int, ...]] = []
@@ -131,8 +133,9 @@ class _Search:
         for row in islice(rows, max(1, self.nodes_left)):
             slowest_now, ring_now = self._with(s, placed, row, slowest, ring)
             choices.append((slowest_now + ring_now, row, slowest_now, ring_now))
-        if next(rows, None):
+        if next(rows, None) or self.cut_short:
             self.abandoned = min(self.abandoned, slowest + ring)
+            self.cut_short = False
         self.nodes_left -= len(choices)
         choices.sort(key=lambda choice: choice[0])
         for bound, row, slowest_now, ring_now in choices:
@@ -147,15 +150,39 @@ class _Search:
             placed.pop()
 
     def _rows(self, s: int, left: list[int], alike: list[bool]) -> Iterator[tuple[int, ...]]:
-        """Yield the ways to place stage s that leave room for the blocks of all later stages."""
-        size, sizes, replicas = self.times.sizes[s], self.times.sizes, self.times.replicas
-        later = blocks_of(sizes[s + 1 :], replicas[s + 1 :])
-        for row in distributions(replicas[s], [free // size for free in left], alike):
-            if not self.mixed or fit(later, self._after(s, left, row)):
-                yield row
+        """Yield the ways to place stage s that leave room for the blocks of all later stages.
 
-    def _after(self, s: int, left: list[int], row: tuple[int, ...]) -> list[int]:
-        """Return the room that is left beside stage s."""
+        Once one has left none, it is asked after each server whether the others may; a way that
+        ends there takes a node all the same. Without nodes, the ways end after the first one, to
+        which most on each server leads.
+        """
+        size, sizes, replicas = self.times.sizes[s], self.times.sizes, self.times.replicas
+        room = [free // size for free in left]
+        if not self.mixed:
+            yield from distributions(replicas[s], room, alike)
+            return
+        later = blocks_of(sizes[s + 1 :], replicas[s + 1 :])
+        found = is_tight = False
+
+        def may_go_on(row: Sequence[int], need: int) -> bool:
+            nonlocal is_tight
+            if found and self.nodes_left <= 0:
+                self.cut_short = True
+                return False
+            k = len(row)
+            if k < len(left) and not is_tight:
+                return True
+            may = fit_apart(later, self._after(s, left[:k], row), (size, need), left[k:])
+            is_tight = is_tight or not may
+            self.nodes_left -= not may
+            return may
+
+        for way in distributions(replicas[s], room, alike, may_go_on):
+            found = True
+            yield way
+
+    def _after(self, s: int, left: Sequence[int], row: Sequence[int]) -> list[int]:
+        """Return the room that is left beside stage s, here or on the first servers."""
         size = self.times.sizes[s]
         return [free - size * x for free, x in zip(left, row, strict=True)]
 
@@ -194,37 +221,6 @@ def _alike(placed: list[tuple[int, ...]], left: list[int]) -> list[bool]:
     """Return, per server, whether it is interchangeable with the one before it."""
     columns = [(free, *(row[m] for row in placed)) for m, free in enumerate(left)]
     return [m > 0 and columns[m] == columns[m - 1] for m in range(len(left))]
-
-
-def distributions(
-    total: int, capacities: Sequence[int], alike: Sequence[bool]
-) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to put `total` on servers; a server takes no more than an equal one before it.
-
-    Parameters
-    ----------
-    total : int
-    capacities : sequence of int, shape (servers,)
-    alike : sequence of bool, shape (servers,)
-        True where a server is interchangeable with the one before it.
-    """
-    row = [0] * len(capacities)
-    room = [0] * (len(capacities) + 1)
-    for m in reversed(range(len(capacities))):
-        room[m] = room[m + 1] + capacities[m]
-
-    def fill(m: int, need: int) -> Iterator[tuple[int, ...]]:
-        if m == len(capacities):
-            yield tuple(row)
-            return
-        most = min(need, capacities[m], row[m - 1] if alike[m] else need)
-        for x in range(most, max(0, need - room[m + 1]) - 1, -1):
-            row[m] = x
-            yield from fill(m + 1, need - x)
-        row[m] = 0
-
-    if total <= room[0]:
-        yield from fill(0, total)
 
 
 def sparse(counts: Sequence[Sequence[int]]) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -29,7 +29,7 @@ TRUSTED = {
     "gadgetopt.pieces.graphs.cheapest_trees",  # shares no code with the search for trees
     "gadgetopt.pieces.graphs.undirected_costs",
     "gadgetopt.pieces.graphs.flows",  # any flow with an equal cut is proved by it
-    "gadgetopt.pieces.knapsack.bins",  # of an instance: whether the blocks of a job fit
+    "gadgetopt.pieces.knapsack.bins",  # of an instance: whether the blocks of a job fit, and how
     "gadgetopt.pieces.knapsack.proofs.exhaustion",
     "gadgetopt.pieces.pipeline.cluster",
     "gadgetopt.pieces.pipeline.instance",
@@ -105,7 +105,6 @@ TABLES = {
 #: statement above the line, or evaluate what a certificate names; no proof is found by them.
 STATED = {
     "a_srpt": {
-        "distributions",  # of a job's GPUs over servers
         "fastest_mapping",  # the durations of an instance are defined by it
         "pool_of",  # the instance without its servers
         "busy_time_bound", "release_bound", "srpt_bound",  # formulas that a certificate names

@@ -8,7 +8,7 @@ of GPUs, and bins are servers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -41,24 +41,53 @@ def fit(blocks: Blocks, free: Sequence[int]) -> bool:
     return True
 
 
+def fit_apart(
+    blocks: Blocks, first: Sequence[int], more: tuple[int, int], others: Sequence[int]
+) -> bool:
+    """Return True if blocks fit into all bins, and `more` of one size beside them into some.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        They may lie in any bin.
+    first : sequence of int
+        Room of the bins that take none of `more`.
+    more : tuple of int
+        Size and number.
+    others : sequence of int
+        Room of the bins that may take both.
+    """
+    size, number = more
+    if not number:
+        return fit(blocks, (*first, *others))
+    sizes = (size, *(t for t, _ in blocks))
+    ahead = sum(others) - size * number
+    return any(
+        fit(blocks_of(sizes, (number, *rest)), others)
+        for rest in _left_over(blocks, tuple(sorted(first, reverse=True)), ahead)
+    )
+
+
 @lru_cache(maxsize=2**14)
 def _pack(blocks: Blocks, free: tuple[int, ...]) -> bool:
-    """Return True if blocks fit: bin after bin, with all that may be left over.
-
-    What is left is a number of each size; where as few or fewer are left of each, others with more
-    are forgotten.
-    """
+    """Return True if blocks fit."""
     if sum(t * r for t, r in blocks) > sum(free):
         return False
-    if _first_fit(blocks, free):
-        return True
+    return _first_fit(blocks, free) or bool(_left_over(blocks, free, 0))
+
+
+@lru_cache(maxsize=2**14)
+def _left_over(blocks: Blocks, free: tuple[int, ...], ahead: int) -> tuple[tuple[int, ...], ...]:
+    """Return what may be left over of blocks, at most so much, after bin after bin took some.
+
+    It is a number of each size; where as few or fewer are left of each, others with more are
+    forgotten.
+    """
     sizes = [size for size, _ in blocks]
-    ahead = sum(free)
+    ahead += sum(free)
     left = {tuple(count for _, count in blocks)}
     for f in free:
         after = {rest for counts in left for rest in _rests(sizes, counts, f)}
-        if any(not any(rest) for rest in after):
-            return True
         ahead -= f
         least = {
             rest
@@ -71,7 +100,7 @@ def _pack(blocks: Blocks, free: tuple[int, ...]) -> bool:
         left = {
             rest for rest in least if sum(t * r for t, r in zip(sizes, rest, strict=True)) <= ahead
         }
-    return not blocks
+    return tuple(sorted(left))
 
 
 def _first_fit(blocks: Blocks, free: tuple[int, ...]) -> bool:
@@ -143,3 +172,40 @@ def arrangements(total: int, capacities: Sequence[int]) -> Iterator[tuple[int, .
             return
         row[m] -= 1
         need, first = need + 1, m + 1
+
+
+def distributions(
+    total: int,
+    capacities: Sequence[int],
+    alike: Sequence[bool],
+    may_go_on: Callable[[Sequence[int], int], bool] | None = None,
+) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to put equal items into bins of which some are interchangeable.
+
+    Parameters
+    ----------
+    total : int
+    capacities : sequence of int, shape (bins,)
+    alike : sequence of bool, shape (bins,)
+        True where a bin is interchangeable with the one before it: it takes no more than that.
+    may_go_on : callable, optional
+        Given what is in the first bins, and what is left for the others.
+    """
+    row = [0] * len(capacities)
+    room = [0] * (len(capacities) + 1)
+    for m in reversed(range(len(capacities))):
+        room[m] = room[m + 1] + capacities[m]
+
+    def fill(m: int, need: int) -> Iterator[tuple[int, ...]]:
+        if m == len(capacities):
+            yield tuple(row)
+            return
+        most = min(need, capacities[m], row[m - 1] if alike[m] else need)
+        for x in range(most, max(0, need - room[m + 1]) - 1, -1):
+            row[m] = x
+            if may_go_on is None or may_go_on(row[: m + 1], need - x):
+                yield from fill(m + 1, need - x)
+        row[m] = 0
+
+    if total <= room[0]:
+        yield from fill(0, total)

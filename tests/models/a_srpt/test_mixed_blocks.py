@@ -159,6 +159,40 @@ def test_the_fastest_mapping_is_that_of_enumeration(seed):
             assert seconds == best_mapping(instance, job_type, room)[0]
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_a_search_of_few_nodes_has_a_mapping_and_a_bound(seed):
+    rng = np.random.default_rng(seed)
+    instance = tiny_with_blocks(rng, mixed=True)
+    for times, job_type in zip(instance.times, instance.job_types, strict=True):
+        room = [c // job_type.block_unit for c in instance.gpus_per_server]
+        units = fastest_mapping(times, room).units
+        for nodes in (1, 2, 5, 20):
+            found = fastest_mapping(times, room, nodes)
+            assert found.bound <= units <= found.units == times.units(sparse(found.counts))
+            assert tuple(map(sum, found.counts)) == job_type.replicas
+            for m, free in enumerate(room):
+                held = (t * row[m] for t, row in zip(times.sizes, found.counts, strict=True))
+                assert sum(held) <= free
+
+
+@pytest.mark.parametrize("nodes", [1, 20_000])
+def test_servers_that_a_job_fills_are_mapped_at_once(nodes):
+    """Blocks of three fill sixteen servers but for what single GPUs take: it is the only way.
+
+    Of the ways to place the single GPUs there are billions.
+    """
+    gpus = tuple(4 + m % 5 for m in range(16))
+    singles, threes = sum(c % 3 for c in gpus), sum(c // 3 for c in gpus)
+    job_type = mixed_job(
+        replicas=(singles, threes), tp_blocks=(1, 3), tp_gbytes=(Fraction(0), Fraction(1))
+    )
+    instance = one_job(job_type, gpus, intra=Fraction(10), nic=Fraction(8))
+    found = fastest_mapping(instance.times[0], gpus, nodes)
+    assert found.counts == (tuple(c % 3 for c in gpus), tuple(c // 3 for c in gpus))
+    assert found.proven or nodes == 1
+    assert instance.shortest_units == (found.units,)
+
+
 def literal_time_of_stages(job_type, stages, intra, inter):
     """Equations (1) to (3) in fractions, with the size of each stage's blocks."""
     k, t = job_type.replicas, job_type.block_of_stage

@@ -27,11 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gadgetopt.pieces.knapsack.bins import distributions
+
 from ...instance import ASrptInstance
-from ...mapping import (
-    distributions,
-    fastest_mapping,
-)
+from ...mapping import fastest_mapping
 
 #: States that a check may visit, about 30 microseconds each, and jobs, and jobs times ticks of its
 #: tables, that it may have. Tuned: `benchmarks/constants.py`.

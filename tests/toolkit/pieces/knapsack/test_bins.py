@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gadgetopt.pieces.knapsack.bins import arrangements, blocks_of, enough_bins, fit
+from gadgetopt.pieces.knapsack.bins import arrangements, blocks_of, enough_bins, fit, fit_apart
 
 
 def packs(blocks, free):
@@ -46,6 +46,33 @@ def test_where_the_best_fit_fails_another_packing_is_found():
     """
     assert fit(((4, 1), (3, 3)), (7, 6))
     assert not fit(((4, 1), (3, 3)), (8, 5))
+
+
+def test_some_blocks_stay_out_of_the_first_bins():
+    """Every bin for every block, those that stay out first and in the other bins alone."""
+    rng = np.random.default_rng(2)
+    answers = {True: 0, False: 0}
+    for _ in range(1000):
+        (out, *sizes), (number, *counts), free = drawn(rng)
+        apart = int(rng.integers(0, len(free) + 1))
+        each = [t for t, k in zip(sizes, counts, strict=True) for _ in range(k)]
+        largest_first = tuple(sorted(each, reverse=True))
+        expected = any(
+            packs(largest_first, (*free[:apart], *left))
+            for left in all_left(out, number, free[apart:])
+        )
+        blocks = blocks_of(sizes, counts)
+        found = fit_apart(blocks, free[:apart], (out, number), free[apart:])
+        assert found == expected, (blocks, free, apart, out, number)
+        answers[found] += 1
+    assert min(answers.values()) > 200
+
+
+def all_left(size, number, free):
+    """Yield what is left of bins beside items of one size, in every way."""
+    for counts in product(*(range(f // size + 1) for f in free)):
+        if sum(counts) == number:
+            yield tuple(f - size * x for f, x in zip(free, counts, strict=True))
 
 
 def test_enough_bins_are_enough_and_the_last_one_is_needed():
