@@ -1,14 +1,17 @@
 """Bounds from single rows: they hold, their splits prove the optimum, idle ones are left out."""
 
+from random import Random
+
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.proofs import tree_kernel, tree_producer
 from gadgetopt.proofs.exact_model import exact_model
-from gadgetopt.proofs.propagation import Propagation
+from gadgetopt.proofs.model import Model, Row
+from gadgetopt.proofs.propagation import OBJECTIVE, Propagation
 from gadgetopt.proofs.relaxation import Relaxation
-from gadgetopt.proofs.tree_kernel import proved
+from gadgetopt.proofs.tree_kernel import Box, proved
 from gadgetopt.proofs.tree_search import TreeSearch
 from gadgetopt.solvers.standard_form import compile_model
 
@@ -110,3 +113,73 @@ def test_leaves_that_are_not_made_exact_prove_what_is_needed(seed, monkeypatch):
     least = 20 if is_makespan else min((costs_of(model, x) for x in points), default=100)
     assert tree_producer.tree_proof(form, model, least, lambda: 60.0) is not None
     assert entered or not is_makespan
+
+
+def random_model(seed):
+    """Return an exact model and what is needed of its costs.
+
+    Columns of all signs, some continuous, some without a bound; rows over denominators.
+    """
+    rng = Random(seed)
+    columns = range(rng.randint(2, 7))
+    lower = [rng.randint(-3, 2) for _ in columns]
+    upper = [low + rng.randint(0, 6) for low in lower]
+    rows = []
+    for _ in range(rng.randint(2, 7)):
+        low, high = sorted(rng.randint(-25, 25) for _ in range(2))
+        low, high = rng.choice([(None, high), (low, None), (low, high), (low, low)])
+        rows.append(Row(*random_sum(rng, columns), low, high, rng.choice([1, 1, 1, 3, 7, 10])))
+    model = Model(
+        [rng.random() < 0.8 for _ in columns],
+        [None if rng.random() < 0.08 else x for x in lower],
+        [None if rng.random() < 0.08 else x for x in upper],
+        rows,
+        random_sum(rng, columns),
+        1,
+        0,
+        "min",
+    )
+    return model, rng.randint(-20, 20)
+
+
+def random_sum(rng, columns):
+    some = sorted(rng.sample(columns, rng.randint(1, len(columns))))
+    return some, [rng.choice([-1, 1]) * rng.randint(1, 9) for _ in some]
+
+
+def is_shown(box, model, need, side):
+    """Return True if the kernel takes the leaf of a side where the box is."""
+    if side.row == OBJECTIVE:
+        return tree_kernel.leaf_bound(box, model.costs, 1, 1, [], []) >= need
+    leaf = [side.row, int(side.dual)]
+    return tree_kernel.leaf_bound(box, model.costs, 1, 0, leaf, []) is None
+
+
+def test_the_kernel_takes_the_leaf_of_every_bound_and_conflict():
+    """Which of several conflicts is found may hang on the last digit; each of them is one."""
+    conflicts = bounds = 0
+    for seed in range(2000):
+        model, need = random_model(seed)
+        ends = (
+            np.array([endless if x is None else x for x in side], dtype=float)
+            for side, endless in ((model.lower, -np.inf), (model.upper, np.inf))
+        )
+        found = Propagation(model, model.rows, float(need), ()).run(*ends)
+        box = Box(model, list(model.rows))
+        for column, upper, value, side, _ in found.bounds:
+            split = ["b", str(column), str(value if upper else value - 1)]
+            box.split(split)
+            if upper:
+                box.turn()
+            assert is_shown(box, model, need, side), (seed, column, upper, value)
+            if upper:
+                box.leave()
+                box.split(split)
+            else:
+                box.turn()
+        if found.conflict is not None:
+            assert is_shown(box, model, need, found.conflict), seed
+        conflicts += found.conflict is not None
+        bounds += len(found.bounds)
+    assert conflicts > 1000
+    assert bounds > 1000
