@@ -1,8 +1,8 @@
 """EASY backfilling: a job may overtake the first one in the queue if it does not delay it.
 
-The first job that does not fit gets a reservation: the time at which, by the predictions, enough
-GPUs will be free. Others start now if they end by then, or leave it enough GPUs. Predictions that
-turn out too short move the reservation.
+The first job that does not fit gets a reservation: the time at which, by the predictions, its
+blocks will fit. Others start now if they end by then, or leave it room. Predictions that turn out
+too short move the reservation.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.knapsack.bins import Blocks, fit
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
-from ..subproblems.mapper import Mapper
+from ..subproblems.mapper import Mapper, gpus_held
 from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least, simulate
 
@@ -73,37 +74,49 @@ class _Easy:
 
     def dispatch(self, now: int) -> None:
         """Start the head of the queue as long as it fits, then backfill."""
-        gpus, free = self.cluster.gpus, self.cluster.free
         begun = 0
         while begun < len(self._queue) and self.cluster.fits(self._queue[begun]):
             self._start(self._queue[begun], now)
             begun += 1
         del self._queue[:begun]
-        if len(self._queue) < 2 or not free.total:
+        if len(self._queue) < 2 or not self.cluster.free.total:
             return
-        reserved, spare = self._reservation(now, gpus[self._queue[0]])
+        blocks = self.cluster.kind(self._queue[0])[2]
+        reserved, then = self._reservation(now, blocks)
         still = self._queue[:1]
         for job in self._queue[1:]:
-            fits = self.cluster.fits(job)
-            if fits and (gpus[job] <= spare or self._end(job, now) <= reserved):
-                if self._start(job, now) > reserved:
-                    spare -= gpus[job]
-            else:
+            if not self.cluster.fits(job):
                 still.append(job)
+                continue
+            beside = self._beside(job, then)
+            if not fit(blocks, beside) and self._end(job, now) > reserved:
+                still.append(job)
+            elif self._start(job, now) > reserved:
+                then = beside
         self._queue = still
 
-    def _reservation(self, now: int, needed: int) -> tuple[int, int]:
-        """Return when so many GPUs will be free, and how many more will be then."""
-        free = self.cluster.free.total
-        ends = sorted(
-            (max(now, self._expected_end[job]), self.cluster.gpus[job])
-            for _, job in self.cluster.running
-        )
-        for at, (end, gpus) in enumerate(ends):
-            free += gpus
-            if free >= needed and (at + 1 == len(ends) or ends[at + 1][0] > end):
-                return end, free - needed
-        raise AssertionError("all GPUs together are enough for any job")
+    def _reservation(self, now: int, blocks: Blocks) -> tuple[int, list[int]]:
+        """Return when blocks will fit, and the GPUs that are free then: if single, as of one."""
+        free, total = self.cluster.free.free.copy(), self.cluster.free.total
+        running = ((max(now, self._expected_end[j]), j, used) for j, used in self.cluster.running)
+        ends = sorted(running, key=lambda entry: entry[:2])
+        for at, (end, job, used) in enumerate(ends):
+            for m, gpus in used:
+                free[m] += gpus
+            total += self.cluster.gpus[job]
+            then = [total] if blocks[0][0] == 1 else free
+            if (at + 1 == len(ends) or ends[at + 1][0] > end) and fit(blocks, then):
+                return end, then
+        raise AssertionError("all servers together have room for any job")
+
+    def _beside(self, job: int, free: list[int]) -> list[int]:
+        """Return what of free GPUs is left beside a job where it is offered a place."""
+        if len(free) == 1:
+            return [free[0] - self.cluster.gpus[job]]
+        offer = self.cluster.offer(job)
+        job_type = self._instance.job_types[self._instance.jobs[job].job_type]
+        held = dict(zip(offer.servers, gpus_held(job_type, offer.placement), strict=True))
+        return [f - held.get(m, 0) for m, f in enumerate(free)]
 
     def _end(self, job: int, now: int) -> int:
         """Return when a job would end if it began now where it is offered a place."""

@@ -76,9 +76,9 @@ class Cluster:
         return self._running[0][0] if self._running else None
 
     @property
-    def running(self) -> Iterable[tuple[int, int]]:
-        """Completion and job of what runs, in no order."""
-        return ((end, job) for end, job, _ in self._running)
+    def running(self) -> Iterable[tuple[int, tuple[tuple[int, int], ...]]]:
+        """Jobs that run, in no order, and their GPUs on each of their servers."""
+        return ((job, used) for _, job, used in self._running)
 
     def progress(self, now: int) -> Iterable[tuple[int, int]]:
         """Yield every job that runs, and how many iterations it has done by now.

@@ -19,6 +19,7 @@ from gadgetopt.models.a_srpt.evaluate import evaluate, iteration_time
 from gadgetopt.models.a_srpt.exporters import sbatch, timelines
 from gadgetopt.models.a_srpt.guarantees.guide import guide_of
 from gadgetopt.models.a_srpt.guarantees.ratios import theorem_1_ratio
+from gadgetopt.models.a_srpt.heuristics.easy import _Easy, easy
 from gadgetopt.models.a_srpt.instance import (
     ASrptInstance,
     ASrptSolution,
@@ -365,6 +366,30 @@ def test_heuristics_make_schedules_that_hold(method):
         document = Document(PROBLEM, "instance", "drawn", instance)
         result = solve(document, method, Limits(time_s=5))
         assert result.status is Status.FEASIBLE, result.reason
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_easy_starts_the_head_of_the_queue_when_it_was_promised(mixed, monkeypatch):
+    """Predictions are exact; GPUs that are free on several servers are no room for a block."""
+    promised, reservation = {}, _Easy._reservation
+
+    def noted(policy, now, blocks):
+        found = reservation(policy, now, blocks)
+        promised.setdefault(policy._queue[0], found[0])
+        return found
+
+    monkeypatch.setattr(_Easy, "_reservation", noted)
+    for seed in range(20):
+        promised.clear()
+        rng = np.random.default_rng(seed)
+        instance = tensor_parallel(
+            rng, jobs=40, servers=3, gpus_per_server=6, load=3.0, mixed=mixed
+        )
+        solution = easy(instance, Limits(), rng).solution
+        assert evaluate(instance, solution).feasible
+        assert promised
+        for scheduled in solution.jobs:
+            assert scheduled.start_microtick <= promised.get(scheduled.job, np.inf)
 
 
 def test_the_default_solves_many_jobs_too():
