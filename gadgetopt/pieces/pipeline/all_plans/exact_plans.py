@@ -47,10 +47,10 @@ TURNS_S = (2.0, 10.0, 60.0, 1e9)
 #: percent more holds three to ten times as many plans.
 RUNGS = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, *LADDER[6:])
 #: Seconds of the check of a certificate for each of the search, which goes through the same plans:
-#: 0.3 to 1 on instances of the papers' size, 1 on measured profiles; and the part of the time left
-#: that a search gets, so that its check still fits. Tuned: `benchmarks/constants.py`.
-CHECK_TIMES = 1.0
-BEFORE_CHECK_PART = 1 / (1 + CHECK_TIMES)
+#: 0.3 to 1 on instances of the papers' size, 1 to 4 on measured profiles; and the part of the time
+#: left that a search of the least bound gets, so that its check still fits.
+#: Tuned: `benchmarks/pipeline_profiles.py`.
+CHECK_TIMES, BEFORE_CHECK_PART = 2.0, 0.5
 #: Blocks that branch and bound may look at for all plans, about 20 microseconds each; one plan may
 #: take half of what is left. Tuned: `benchmarks/constants.py`.
 MOST_WORK = 200_000
@@ -128,7 +128,8 @@ class ExactPlans:
             began_s = self.clock.elapsed_s
             before_check = Clock(self.clock.limits(BEFORE_CHECK_PART))
             least = space.least_bound(before_check, self._cutoff(space))
-            self._leave_time_to_check(self.clock.elapsed_s - began_s, before_check)
+            self._out_of_time = before_check.expired
+            self._leave_time_to_check(self.clock.elapsed_s - began_s)
         if least.ticks >= NEVER:
             self.search.infeasible = True
             return
@@ -146,12 +147,16 @@ class ExactPlans:
             # Otherwise there were more labels than a search keeps.
             self.search.limit_hit = "time_s" if self._out_of_time else OWN_LIMIT
 
-    def _leave_time_to_check(self, searched_s: float, clock: Clock) -> None:
-        """Keep time for the check of the certificate after some more seconds of search."""
-        self._out_of_time = clock.expired
+    def _leave_time_to_check(self, searched_s: float) -> None:
+        """Keep time for the check of the certificate after some more seconds of search.
+
+        None is kept where it would not be enough: the bound is the solver's word then.
+        """
         self._check_s += CHECK_TIMES * searched_s
-        self.clock.reserve(self._check_s - self._after_s)
-        self.search.clock.reserve(self._check_s)
+        self.search.clock.reserve(0.0)
+        kept_s = self._check_s if self._check_s <= self.search.clock.left_s else 0.0
+        self.clock.reserve(kept_s - self._after_s)
+        self.search.clock.reserve(kept_s)
 
     @property
     def _over(self) -> bool:
@@ -185,9 +190,10 @@ class ExactPlans:
             cutoff = self._cutoff(space)
             rung = cutoff if factor is None else min(cutoff, int(least * factor) + 1)
             began_s = self.clock.elapsed_s
-            before_check = Clock(self.clock.limits(BEFORE_CHECK_PART))
-            found = space.search(rung, before_check, dominance=False, enough=cutoff)
-            self._leave_time_to_check(self.clock.elapsed_s - began_s, before_check)
+            found = space.search(rung, self.clock, dominance=False, enough=cutoff)
+            if found.complete:
+                self._leave_time_to_check(self.clock.elapsed_s - began_s)
+            self._out_of_time = self.clock.expired
             first_left = self._bounded(space, found.plans, leaves)
             if not found.complete:
                 break
