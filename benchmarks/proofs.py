@@ -25,6 +25,7 @@ memory that the process took at most.
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import resource
 import signal
@@ -147,10 +148,15 @@ def least_time(
     """Return what a call gives and its seconds; if they are few, those of the fastest of some.
 
     A call whose result is not whole is made again, too: the solver's own limit counts seconds of
-    the clock, and may end it on a machine at work.
+    the clock, and may end it on a machine at work. What rows before it left is no garbage of its.
     """
-    runs = [once()]
-    while len(runs) < repeat and (runs[-1][1] <= SHORT_S or not is_whole(runs[-1][0])):
+    runs = list[tuple[Timed, float]]()
+    while not runs or (
+        len(runs) < repeat and (runs[-1][1] <= SHORT_S or not is_whole(runs[-1][0]))
+    ):
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
         runs.append(once())
     return min(runs, key=lambda run: (not is_whole(run[0]), run[1]))
 
