@@ -10,7 +10,7 @@ Each room declares its own parts. What the paper's game is:
 
 Ours:
 
-- `heuristics`: the best seller that draws nothing
+- `heuristics`: regret minimisation, the best seller that draws nothing
 - `proving`: lotteries over sequences as certificates, the adversary's program, double oracle
 - `data`, `pictures`
 """

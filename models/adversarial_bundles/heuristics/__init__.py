@@ -1,1 +1,1 @@
-"""The best seller that draws nothing (`deterministic`)."""
+"""The best seller that draws nothing (`deterministic`), and regret minimisation (`cfr`)."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.models.adversarial_bundles.baselines import cfr
+from gadgetopt.models.adversarial_bundles.heuristics import cfr
 
 from .brute_force import EXAMPLE_6, PARTS, game, random_game, run
 
@@ -65,7 +65,7 @@ def test_regrets_by_hand():
     assert not keeps.any()
     # The seller, who now sells, keeps all of OPT whatever comes: the adversary, who may choose a
     # type first and has to end after it, regrets nothing.
-    first, second = play.of_adversary
+    first, second = play.adversary.of_length
     assert not first[:, :2].any()
     assert not second[:, 2].any()
 

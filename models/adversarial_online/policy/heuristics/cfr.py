@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.learning.regrets import SequenceRegrets, matched
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -89,40 +90,25 @@ class _Play:
         self.optimum = np.split(optimum, np.cumsum(sizes)[:-1])
         levels = np.array([float(x) for x in instance.levels])
         self.value = [np.tile(levels, n // self.J) for n in sizes]
-        # Seller: regrets of selling and of keeping, by units sold. Adversary: of levels and end.
+        #: Regrets of selling and of keeping, by units sold.
         self.seller = [np.zeros((2, n, self.k)) for n in sizes]
-        self.adversary = [np.zeros((1, self.J + 1)), *(np.zeros((n, self.J + 1)) for n in sizes)]
+        self.adversary = SequenceRegrets(self.J, self.N)
         self.sold_mean = [np.zeros(n) for n in sizes]
         self.end_mean = [np.zeros(n) for n in sizes]
 
     def iterate(self, t: int) -> None:
         """Play once with the current chances, then update all regrets."""
-        sells = [_matched(r)[0] for r in self.seller]
-        moves = []
-        for depth, regrets in enumerate(self.adversary):
-            allowed = regrets.copy()
-            if depth == 0:
-                allowed[:, self.J] = -np.inf  # at least one buyer comes
-            if depth == self.N:
-                allowed[:, : self.J] = -np.inf
-            moves.append(_matched_rows(allowed))
-        ends = self._reached(moves)
+        sells = [matched(r)[0] for r in self.seller]
+        moves = self.adversary.moves()
+        ends = self.adversary.ends(moves)
         welfare, sold = self._welfare(sells)
         self._update_seller(sells, ends)
-        self._update_adversary(moves, welfare)
+        self.adversary.update(moves, self._payoff(welfare))
         # Linear weights: the mean after this iteration.
         share = 2.0 / (t + 1.0)
         for depth in range(self.N):
             self.sold_mean[depth] += share * (sold[depth] - self.sold_mean[depth])
             self.end_mean[depth] += share * (ends[depth] - self.end_mean[depth])
-
-    def _reached(self, moves: list[Floats]) -> list[Floats]:
-        """Return the chance that the adversary ends at each history."""
-        reach, ends = np.ones(1), []
-        for depth in range(self.N):
-            reach = (reach[:, None] * moves[depth][:, : self.J]).ravel()
-            ends.append(reach * moves[depth + 1][:, self.J])
-        return ends
 
     def _welfare(self, sells: list[Floats]) -> tuple[list[Floats], list[Floats]]:
         """Return the expected welfare after each history, and the chance of a sale there."""
@@ -159,22 +145,12 @@ class _Play:
             later = here.reshape(-1, self.J, self.k + 1).sum(axis=1)
             passing = passing.reshape(-1, self.J).sum(axis=1)
 
-    def _update_adversary(self, moves: list[Floats], welfare: list[Floats]) -> None:
-        """Add the regrets of levels and of the end; the adversary minimises the payoff."""
-        ratio = self.instance.payoff == "ratio"
-        below = np.zeros((self.J**self.N, self.J))
-        for depth in reversed(range(self.N + 1)):
-            if depth:
-                w, o = welfare[depth - 1], self.optimum[depth - 1]
-                end = w / o if ratio else w - o
-            else:
-                end = np.zeros(1)
-            payoff = np.concatenate([below, end[:, None]], axis=1)
-            mixed = (moves[depth] * payoff).sum(axis=1)
-            regrets = self.adversary[depth]
-            np.maximum(regrets + mixed[:, None] - payoff, 0.0, out=regrets)
-            if depth:
-                below = mixed.reshape(-1, self.J)
+    def _payoff(self, welfare: list[Floats]) -> list[Floats]:
+        """Return the payoff of each history."""
+        both = zip(welfare, self.optimum, strict=True)
+        if self.instance.payoff == "ratio":
+            return [w / o for w, o in both]
+        return [w - o for w, o in both]
 
     def certificate(self) -> AdversarialOnlinePolicyCertificate:
         """Return the adversary's mean; for the ratio, its chances over OPT are the weights."""
@@ -187,19 +163,3 @@ class _Play:
                 weight = weight / optimum if ratio else weight
                 weighted.append(WeightedSequence(levels=history, weight=weight))
         return AdversarialOnlinePolicyCertificate(sequences=tuple(weighted))
-
-
-def _matched(regrets: Floats) -> Floats:
-    """Return chances in proportion to regrets along the first axis, equal ones without any."""
-    total = regrets.sum(axis=0)
-    even = np.full_like(regrets, 1.0 / len(regrets))
-    return np.where(total > 0, regrets / np.where(total > 0, total, 1.0), even)
-
-
-def _matched_rows(regrets: Floats) -> Floats:
-    """Return the same along rows; actions of regret minus infinity do not exist."""
-    exists = np.isfinite(regrets)
-    kept = np.where(exists, regrets, 0.0)
-    total = kept.sum(axis=1, keepdims=True)
-    even = exists / exists.sum(axis=1, keepdims=True)
-    return np.where(total > 0, kept / np.where(total > 0, total, 1.0), even)

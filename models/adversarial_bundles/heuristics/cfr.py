@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.learning.regrets import SequenceRegrets, matched
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -51,7 +52,7 @@ def cfr(
     Raises
     ------
     ModelRefused
-        If there are too many histories.
+        If there are too many histories, or no iterations.
 
     References
     ----------
@@ -59,6 +60,8 @@ def cfr(
     Incomplete Information", NIPS 2007. O. Tammelin, "Solving Large Imperfect Information Games
     Using CFR+", arXiv:1407.5042, 2014.
     """
+    if iterations < 1:
+        raise ModelRefused(f"iterations: {iterations}, expected at least 1")
     if num_probabilities(instance) > MOST_PAIRS:
         raise ModelRefused(f"horizon: more than {MOST_PAIRS} histories with their stocks")
     clock, play = Clock(limits), _Play(instance)
@@ -88,19 +91,18 @@ class _Play:
         self.kept = [np.array(row) for row in stocks.kept]
         self.sold = [np.array(rows).T for rows in stocks.sold]  # by type and stock, -1: never
         shapes = [(J**t, J, len(stocks.of_round[t])) for t in range(N)]
-        # Regrets of the seller for selling and for keeping; of the adversary for types and the end.
-        self.of_seller = [np.zeros((2, *shape)) for shape in shapes]
-        self.of_adversary = [np.zeros((J**t, J + 1)) for t in range(N + 1)]
+        self.of_seller = [np.zeros((2, *shape)) for shape in shapes]  # of selling, of keeping
+        self.adversary = SequenceRegrets(J, N)
         self.sale_mean = [np.zeros(shape) for shape in shapes]
         self.end_mean = [np.zeros(J ** (t + 1)) for t in range(N)]
 
     def iterate(self, t: int) -> None:
         """Update the seller against the adversary's chances, then the adversary."""
-        moves = self._moves()
-        ends = self._ends(moves)
+        moves = self.adversary.moves()
+        ends = self.adversary.ends(moves)
         self._update_seller(ends)
         sales = list(followed(self.instance, self._chances()))
-        self._update_adversary(moves, sales)
+        self.adversary.update(moves, self._payoff(sales))
         # The mean after this iteration, whose weight is its number: of probabilities of sales, in
         # which every mixture of sellers is linear, rather than of chances.
         share = 2.0 / (t + 1.0)
@@ -136,34 +138,9 @@ class _Play:
                     weighted.append(WeightedSequence(types=self._types(depth, n), weight=weight))
         return AdversarialBundlesCertificate(sequences=tuple(weighted))
 
-    def _moves(self) -> list[Floats]:
-        """Return the adversary's chances of types and of the end; a request comes first."""
-        moves = []
-        for depth, regrets in enumerate(self.of_adversary):
-            exists = np.ones(self.J + 1, dtype=bool)
-            exists[self.J] = depth > 0
-            exists[: self.J] = depth < self.N
-            kept = np.where(exists, regrets, 0.0)
-            total = kept.sum(axis=1, keepdims=True)
-            even = exists / exists.sum()
-            moves.append(np.where(total > 0, kept / np.where(total > 0, total, 1.0), even))
-        return moves
-
-    def _ends(self, moves: list[Floats]) -> list[Floats]:
-        """Return the chance that the sequence ends at each history."""
-        reach, ends = np.ones(1), []
-        for depth in range(self.N):
-            reach = (reach[:, None] * moves[depth][:, : self.J]).ravel()
-            ends.append(reach * moves[depth + 1][:, self.J])
-        return ends
-
     def _chances(self) -> list[Floats]:
-        """Return the seller's chances of sales, in proportion to regrets."""
-        chances = []
-        for sells, keeps in self.of_seller:
-            total = sells + keeps
-            chances.append(np.where(total > 0, sells / np.where(total > 0, total, 1.0), 0.5))
-        return chances
+        """Return the seller's chances of sales."""
+        return [matched(regrets)[0] for regrets in self.of_seller]
 
     def _update_seller(self, ends: list[Floats]) -> None:
         """Add the counterfactual regrets of selling and keeping, from the last requests back."""
@@ -185,21 +162,13 @@ class _Play:
             later = mixed.sum(axis=1)
             passing = passing.reshape(-1, self.J).sum(axis=1)
 
-    def _update_adversary(self, moves: list[Floats], sales: list[Floats]) -> None:
-        """Add the regrets of types and of the end; the adversary wants a small ALG/OPT."""
+    def _payoff(self, sales: list[Floats]) -> list[Floats]:
+        """Return ALG/OPT of each history."""
         payoff, earned = [], np.zeros(1)
         for sold, optimum in zip(sales, self.optimum, strict=True):
             earned = (earned[:, None] + sold.sum(axis=2) * self.value).ravel()
             payoff.append(earned / optimum)
-        below: Floats = np.zeros((self.J**self.N, self.J))
-        for depth in reversed(range(self.N + 1)):
-            end = payoff[depth - 1] if depth else np.zeros(1)
-            paid = np.concatenate([below, end[:, None]], axis=1)
-            mixed = (moves[depth] * paid).sum(axis=1)
-            regrets = self.of_adversary[depth]
-            np.maximum(regrets + mixed[:, None] - paid, 0.0, out=regrets)
-            if depth:
-                below = mixed.reshape(-1, self.J)
+        return payoff
 
     def _types(self, depth: int, n: int) -> tuple[int, ...]:
         """Return the types of the n-th history of depth + 1 requests."""
