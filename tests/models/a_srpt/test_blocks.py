@@ -190,9 +190,10 @@ def test_files_without_blocks_stay_the_same():
 @pytest.mark.parametrize(
     "first", [0, 20, *(pytest.param(k, marks=pytest.mark.slow) for k in range(40, 200, 20))]
 )
-def test_all_routes_agree_on_random_tiny_instances(first):
+@pytest.mark.parametrize("mixed", [False, True])
+def test_all_routes_agree_on_random_tiny_instances(first, mixed):
     for seed in range(first, first + 20):
-        instance = tiny_with_blocks(np.random.default_rng(seed))
+        instance = tiny_with_blocks(np.random.default_rng(seed), mixed=mixed)
         value = optimum(instance)
         document = Document(PROBLEM, "instance", "drawn", instance)
         for method in EXACT:

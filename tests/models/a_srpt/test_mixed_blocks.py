@@ -29,7 +29,6 @@ from gadgetopt.models.a_srpt.instance import (
 )
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
 from gadgetopt.models.a_srpt.pictures.gantt import gantt
-from gadgetopt.models.a_srpt.proving.certificate.cluster_exhaustion import none_cheaper
 from gadgetopt.models.a_srpt.subproblems.cluster import Cluster
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
 from gadgetopt.models.a_srpt.subproblems.mapper import MAPPINGS, Mapper, floor_among
@@ -46,7 +45,7 @@ from .formulations import mapping_milp
 from .formulations.mapping_cp import MappingModel
 from .hand_checked import alpha_max_s
 from .plain_policies import estimated_ticks, plain_policy
-from .test_blocks import BOUNDS, EXACT, one_job
+from .test_blocks import one_job
 
 TINY = Path(__file__).parents[3] / "instances/a_srpt/tiny"
 
@@ -309,27 +308,6 @@ def changed(solution, at, stage, pairs):
 
 
 # -- methods ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "first", [0, 20, *(pytest.param(k, marks=pytest.mark.slow) for k in range(40, 200, 20))]
-)
-def test_all_routes_agree_on_random_tiny_instances(first):
-    for seed in range(first, first + 20):
-        instance = tiny_with_blocks(np.random.default_rng(seed), mixed=True)
-        value = optimum(instance)
-        document = Document(PROBLEM, "instance", "drawn", instance)
-        for method in EXACT:
-            result = solve(document, method, Limits(time_s=60))
-            assert result.status is Status.OPTIMAL, (seed, method, result.reason)
-            assert result.objective == value, (seed, method)
-        for method in BOUNDS:
-            result = solve(document, method, Limits(time_s=60))
-            assert result.bound <= value, (seed, method)
-            assert result.bound_voucher == "verified"
-        least = int(value * instance.weight_scale)
-        assert none_cheaper(instance, [], 1, least)
-        assert not none_cheaper(instance, [], 1, least + 1)
 
 
 @pytest.mark.parametrize("seed", range(80))
