@@ -10,7 +10,7 @@ time limit; the best of each solver gets the longer ones. The best of these is i
 METIS for partitions where it is installed.
 
 Every run is one in a process of its own, on one thread, under the same limit; seconds are the
-processor's, without imports and compiling. A row is a loss if the plain solver has the better value
+processor's, without imports and compiling. A row is a loss if any plain solver has the better value
 or bound, or a proof that the default lacks, or if both have a proof and the default's took 0.1 s
 longer.
 
@@ -44,10 +44,14 @@ MIPLIB_MODELS = "bell5", "dcmulti", "egout", "flugpl", "gesa2", "gt2", "lseu", "
 #: On what PipeDream's profiles run.
 PIPEDREAM = {"cluster": "4x4", "microbatches": 16}
 
+#: Traces as their importers put them on clusters by themselves.
+TRACES = ("traces/muri_trace1.csv", "muri", {}), ("traces/philly.csv", "philly", {})
+
 #: Files by system: what they are, the importer's name, and its options.
 PUBLIC: dict[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "a_srpt": [
         ("traces/muri_trace1.csv", "muri", {"jobs": 200}),
+        ("traces/muri_trace3.csv", "muri", {"jobs": 200}),
         ("traces/philly.csv", "philly", {"jobs": 200}),
     ],
     "adversarial_online_run": [
@@ -55,17 +59,20 @@ PUBLIC: dict[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("traces/philly.csv", "philly", {"requests": 2000}),
     ],
     "dapple": [("pipedream/*.graph.txt", "pipedream-profile", PIPEDREAM)],
+    "gadget": TRACES,
     "knapsack": [
         ("orlib/mknapcb1.txt", "orlib-mknap", {"problems": "0,20"}),
         ("orlib/mknapcb4.txt", "orlib-mknap", {"problems": "0,20"}),
         ("mmkp/I0*", "mmkp", {}),
     ],
-    "marl_placement": [("traces/muri_trace1.csv", "muri", {})],
+    "marl_placement": TRACES,
     "mip": [
         ("mip/cbcdata/p0*.mps", "mps", {}),
         *((f"mip/highs/{name}.mps", "mps", {}) for name in MIPLIB_MODELS),
     ],
-    "sjf_bco": [("traces/muri_trace1.csv", "muri", {}), ("traces/philly.csv", "philly", {})],
+    "pd_ors": TRACES,
+    "sjf_bco": [*TRACES, ("traces/muri_trace3.csv", "muri", {})],
+    "smd": TRACES,
     "spp": [("pipedream/*.graph.txt", "pipedream-profile", PIPEDREAM)],
 }
 
@@ -216,7 +223,7 @@ def rows(
             plain=top,
             theirs=runs.get(top),
             tool=apart(case.document, tool, limit_s) if tool else None,
-            losses=losses_of(mine, runs[top]) if runs else (),
+            losses=tuple(dict.fromkeys(x for r in runs.values() for x in losses_of(mine, r))),
         )
         yield last
 
