@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.numbers.tolerance import decimal_rational
 
@@ -19,6 +20,10 @@ _FIFTEEN_DIGITS = 1e15
 
 #: Digits behind the point that are tried. By definition.
 _PLACES = 9
+
+#: Numbers that are computed with at once, so that temporary arrays stay in the caches.
+#: Tuned: `benchmarks/constants.py`.
+AT_ONCE = 2**15
 
 
 def whole_numbers(values: Sequence[float]) -> tuple[Whole, int]:
@@ -32,14 +37,23 @@ def whole_numbers(values: Sequence[float]) -> tuple[Whole, int]:
     doubles = np.asarray(values, dtype=float)
     for places in range(_PLACES + 1):
         scale = 10**places
-        rounded = np.rint(doubles * scale)
-        # n/10^d of at most fifteen digits is the decimal of the double nearest to it.
-        if np.abs(rounded).max(initial=0) > _FIFTEEN_DIGITS:
-            break
-        if np.array_equal(rounded / scale, doubles):
-            return rounded.astype(np.int64), scale
+        if (found := _times(doubles, scale)) is not None:
+            return found, scale
     exact = [decimal_rational(value) for value in values]
     scale = common_denominator(exact)
     whole = np.empty(len(exact), dtype=object)
     whole[:] = [int(value * scale) for value in exact]
     return whole, scale
+
+
+def _times(doubles: Floats, scale: int) -> Whole | None:
+    """Return the decimals times a power of ten; None if not all are whole and certain."""
+    whole = np.empty(len(doubles), dtype=np.int64)
+    for begin in range(0, len(doubles), AT_ONCE):
+        part = doubles[begin : begin + AT_ONCE]
+        rounded = np.rint(part * scale)
+        # n/10^d of at most fifteen digits is the decimal of the double nearest to it.
+        if np.abs(rounded).max() > _FIFTEEN_DIGITS or not np.array_equal(rounded / scale, part):
+            return None
+        whole[begin : begin + AT_ONCE] = rounded
+    return whole

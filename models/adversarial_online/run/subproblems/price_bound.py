@@ -9,6 +9,7 @@ import numpy as np
 
 from gadgetopt.numbers.exact import ceiling, check_prices, dot
 
+from ...subproblems.whole import AT_ONCE
 from ..instance import AdversarialOnlineRunInstance
 
 
@@ -22,7 +23,10 @@ def price_bound(instance: AdversarialOnlineRunInstance, price: Sequence[Fraction
     least = np.array([ceiling(cost) for cost in costs], dtype=object)
     if max(least) <= np.iinfo(np.int64).max:
         least = least.astype(np.int64)
-    accepted = whole >= least[kind_of]
-    total = sum(whole[accepted].tolist())
-    of_kind = np.bincount(kind_of[accepted], minlength=len(demands)).tolist()
-    return bound + (total - dot(costs, of_kind)) / scale
+    total, of_kind = 0, np.zeros(len(demands), dtype=np.int64)
+    for begin in range(0, len(whole), AT_ONCE):
+        value, kind = whole[begin : begin + AT_ONCE], kind_of[begin : begin + AT_ONCE]
+        accepted = value >= least[kind]
+        total += sum(value[accepted].tolist())
+        of_kind += np.bincount(kind[accepted], minlength=len(demands))
+    return bound + (total - dot(costs, of_kind.tolist())) / scale

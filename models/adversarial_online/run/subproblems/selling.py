@@ -1,7 +1,8 @@
 """What posted prices sell to a stream, in exact integers and linear time.
 
 Between two sales no price changes, and with it the least value at which a request of some demand is
-accepted; that is computed once. Prices and values are compared as integers over one denominator.
+accepted; that is computed once. Parts of a stream of units in which all values are too small are
+passed over. Prices and values are compared as integers over one denominator.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from fractions import Fraction
 
 from gadgetopt.numbers.exact import ceiling, common_denominator
 
+from ...subproblems.whole import AT_ONCE
 from ..instance import AdversarialOnlineRunInstance
 
 Tables = Sequence[Sequence[Fraction]]
@@ -54,13 +56,17 @@ def _sell_units(instance: AdversarialOnlineRunInstance, table: Sequence[Fraction
     whole, scale = instance.whole_values
     least = [ceiling(price * scale) for price in table]
     accepted: list[int] = []
-    needed = least[0]
-    for t, value in enumerate(whole.tolist()):
-        if value >= needed:
-            accepted.append(t)
-            if len(accepted) == len(least):
-                break
-            needed = least[len(accepted)]
+    for begin in range(0, len(whole), AT_ONCE):
+        part = whole[begin : begin + AT_ONCE]
+        if len(accepted) == len(least):
+            break
+        if part.max() < least[len(accepted)]:
+            continue
+        for t, value in enumerate(part.tolist(), begin):
+            if value >= least[len(accepted)]:
+                accepted.append(t)
+                if len(accepted) == len(least):
+                    break
     return Sold(accepted, list(table[: len(accepted)]), [len(accepted)])
 
 

@@ -90,6 +90,17 @@ def test_what_does_not_fit_leaves_the_machines_as_they_are():
     assert (held, pool.pointer) == ({}, 0)
 
 
+def test_the_machine_with_room_is_the_first_of_all_from_the_pointer_on():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        machines = int(rng.integers(1, 400))
+        pool = Cluster(rng.integers(0, 9, size=(machines, 2)), int(rng.integers(machines)))
+        demand = rng.integers(7, 10, size=2)
+        in_turn = [(pool.pointer + k) % machines for k in range(machines)]
+        fits = [h for h in in_turn if (pool.room[h] >= demand).all()]
+        assert pool.next_with(demand) == (fits[0] if fits else None)
+
+
 # -- FIFO ------------------------------------------------------------------------------------------
 
 

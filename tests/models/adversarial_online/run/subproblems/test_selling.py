@@ -4,10 +4,13 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.adversarial_online.run.instance import AdversarialOnlineRunInstance
 from gadgetopt.models.adversarial_online.run.subproblems import one_draw
+from gadgetopt.models.adversarial_online.run.subproblems.price_bound import price_bound
 from gadgetopt.models.adversarial_online.run.subproblems.selling import sell
 from gadgetopt.models.adversarial_online.subproblems.curves import (
     grid_limits,
@@ -15,6 +18,7 @@ from gadgetopt.models.adversarial_online.subproblems.curves import (
     static_lottery,
 )
 from gadgetopt.models.adversarial_online.subproblems.replay import replay
+from gadgetopt.models.adversarial_online.subproblems.whole import AT_ONCE
 
 from ..brute_force import small_instance, values_of
 
@@ -34,6 +38,29 @@ def test_the_fast_replay_sells_what_the_definition_says(seed, units_only, fallin
     fast = sell(instance, tables)
     assert tuple(fast.accepted) == slow.accepted
     assert sum(fast.payment) == slow.revenue
+
+
+@pytest.mark.parametrize("digits", [2, 11])
+def test_a_stream_of_several_parts_is_one_stream(digits):
+    # At eleven digits the numbers are too large for 64-bit integers that doubles hold exactly.
+    rng = np.random.default_rng(digits)
+    values = (2 - rng.power(3, size=2 * AT_ONCE + 7)).round(digits)
+    table = tuple(Fraction(100 + k, 100) for k in range(0, 100, 2))
+    instance = AdversarialOnlineRunInstance(
+        capacity=(len(table),),
+        value=tuple(values.tolist()),
+        value_min=Fraction(1),
+        value_max=Fraction(2),
+    )
+    whole, scale = instance.whole_values
+    exact = values_of(instance)
+    slow = replay([table], exact, instance.demands)
+    assert slow.accepted[-1] > AT_ONCE
+    assert [Fraction(int(x), scale) for x in whole] == exact
+    assert tuple(sell(instance, [table]).accepted) == slow.accepted
+    price = Fraction(199, 100)
+    worth = sum((max(Fraction(0), value - price) for value in exact), Fraction(0))
+    assert price_bound(instance, [price]) == len(table) * price + worth
 
 
 @given(seed=st.integers(0, 10**6))
