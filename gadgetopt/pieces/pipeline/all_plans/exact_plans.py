@@ -123,8 +123,9 @@ class ExactPlans:
             self._after_s = (1 - self.part) * self.search.clock.left_s
         self.clock = Clock(self.search.clock.limits(self.part))
         phase = self.search.clock.phase
+        self.notes["calls of CP-SAT"] = 0
         with phase("least bound"):
-            space = PlanSpace(self.instance)
+            space = PlanSpace(self.instance, onward=True)
             began_s = self.clock.elapsed_s
             before_check = Clock(self.clock.limits(BEFORE_CHECK_PART))
             least = space.least_bound(before_check, self._cutoff(space))
@@ -190,7 +191,7 @@ class ExactPlans:
             cutoff = self._cutoff(space)
             rung = cutoff if factor is None else min(cutoff, int(least * factor) + 1)
             began_s = self.clock.elapsed_s
-            found = space.search(rung, self.clock, dominance=False, enough=cutoff)
+            found = space.search(rung, self.clock, dominance=False, enough=rung)
             if found.complete:
                 self._leave_time_to_check(self.clock.elapsed_s - began_s)
             self._out_of_time = self.clock.expired
@@ -239,7 +240,6 @@ class ExactPlans:
     def _scheduled(self, leaves: list[Leaf]) -> None:
         """Search the orders of plans, in turns of more and more time."""
         self.notes["plans left"] = sum(self._open(leaf) for leaf in leaves)
-        self.notes["calls of CP-SAT"] = 0
         for seconds in TURNS_S:
             for leaf in leaves:
                 if self._open(leaf) and not self._over:

@@ -69,16 +69,19 @@ class PlanSpace:
     Parameters
     ----------
     instance : PipelineInstance
+    onward : bool
+        Whether walks may take bounds of more than heads, loads and tails (`state_rests`): for
+        those who ask for schedules.
     """
 
-    def __init__(self, instance: PipelineInstance):
+    def __init__(self, instance: PipelineInstance, *, onward: bool = False):
         work = (instance.num_gpus * instance.num_layers) ** 2
         if work > MOST_STAGES_ON_GPUS:
             raise ModelRefused(
                 f"layers: {instance.num_layers} on {instance.num_gpus} GPUs are too many to search "
                 f"all plans; layers times GPUs at most {math.isqrt(MOST_STAGES_ON_GPUS)}"
             )
-        self.instance = instance
+        self.instance, self.onward = instance, onward
         self.states: DeviceStates = DeviceStates(instance)
         self._measure(least_work_s(instance))
         while 8 * REFERENCE_TICKS < self.root_ticks < NEVER:
@@ -204,7 +207,7 @@ class PlanSpace:
         """Return what a walk finds; None if there are no tables for it."""
         if self._walkable and self._walk is None:
             made = StateTables.made(self.states, self.tables, clock)
-            self._walk = None if made is None else PlanWalk(made)
+            self._walk = None if made is None else PlanWalk(made, onward=self.onward)
         rests = None if self._walk is None else self._walk.rests(cutoff, clock)
         if self._walk is None or rests is None:
             self._walkable, self._walk = False, None

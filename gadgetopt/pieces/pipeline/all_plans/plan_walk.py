@@ -37,7 +37,7 @@ class Walked:
     paths : array of int, shape (plans, most stages, 2)
         Option and end of each stage; options -1 where there is none.
     bounds, least : array of int
-        Head-load-tail bounds, and bounds of one machine, which are no smaller.
+        Bounds of the walk, and bounds of one machine, which are no smaller.
     complete : bool
         True if these are all plans that were asked for.
     """
@@ -54,10 +54,12 @@ class PlanWalk:
     Parameters
     ----------
     tables : StateTables
+    onward : bool
+        As `rests_below` takes it.
     """
 
-    def __init__(self, tables: StateTables):
-        self.tables = tables
+    def __init__(self, tables: StateTables, *, onward: bool = False):
+        self.tables, self.onward = tables, onward
         instance = tables.tables.instance
         self.most_stages: int = min(instance.num_gpus, instance.num_layers)
         self.count: int = instance.num_microbatches
@@ -66,7 +68,7 @@ class PlanWalk:
     def rests(self, below: int, clock: Clock) -> StateRests | None:
         """Return the rests of plans below a number of ticks, or of more; None if too many."""
         if self._rests is None or self._rests.below < below:
-            self._rests = rests_below(self.tables, below, clock)
+            self._rests = rests_below(self.tables, below, clock, onward=self.onward)
         return self._rests
 
     def best(self, rests: StateRests, cutoff: int, clock: Clock) -> LabelOutcome:
@@ -111,9 +113,9 @@ class PlanWalk:
         """
         of = self.tables
         most = min(most, MOST_CELLS // (4 * self.most_stages))
-        place = np.zeros((self.most_stages + 1, 7), dtype=np.int64)
+        place = np.zeros((self.most_stages + 1, 8), dtype=np.int64)
         start = of.states.start
-        place[0] = start, 0, 0, 0, 0, of.option_starts[start], 0
+        place[0] = start, 0, 0, 0, 0, of.option_starts[start], 0, 0
         depth, total = 0, 0
         kept: list[tuple[Ints, Ints, Ints]] = [self._none()]
         paths, bounds, _ = self._none(BATCH)
@@ -123,6 +125,8 @@ class PlanWalk:
                 of.option_starts,
                 of.stages,
                 of.links,
+                self.count,
+                rests.ways,
                 rests.starts,
                 rests.us,
                 rests.vs,

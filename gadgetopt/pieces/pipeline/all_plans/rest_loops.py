@@ -10,6 +10,17 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.compiled import compiled, part_of_loops
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import LONGEST, NEVER
+
+
+@part_of_loops
+def one_way(count: int, f: int, b: int, load: int) -> int:
+    """Return the longer of a machine's M blocks of one direction with one of the other.
+
+    With the way from the machine to the end and back, a microbatch that waits for the M forwards,
+    or the backwards that wait for the first microbatch, take so long; 0 where times are cut.
+    """
+    return max(count * f + b, f + count * b) if load < LONGEST else 0
 
 
 @part_of_loops
@@ -47,12 +58,15 @@ def insert(us: Any, vs: Any, count: int, u: int, v: int) -> int:
 def fronts_of(
     stages: Any,
     kind: int,
+    count: int,
     after: Any,
+    ways: Any,
     us: Any,
     vs: Any,
     least: Any,
     below: int,
     starts: Any,
+    front_ways: Any,
     front_us: Any,
     front_vs: Any,
 ) -> int:
@@ -63,8 +77,13 @@ def fronts_of(
     stages : array of int, shape (kinds, 4, L + 1, L + 1)
         F, B, A and load by first layer and end.
     kind : int
+    count : int
+        Microbatches.
     after : array of int, shape (L + 2,)
         Where, by layers done, the staircase of the state after the stage begins in `us` and `vs`.
+    ways : array of int, shape (L + 1,)
+        Least sum of the times, forward and backward, of all machines after the stage, by layers
+        done.
     us, vs : array of int
     least : array of int, shape (2, L + 1)
         Least head and tail of plans of so many layers.
@@ -72,6 +91,8 @@ def fronts_of(
         Pairs with which no plan is below it are left out.
     starts : array of int, shape (L + 2,)
         Filled: where each staircase begins.
+    front_ways : array of int, shape (L + 1,)
+        Filled: `ways` with the stage.
     front_us, front_vs : array of int
         Filled.
 
@@ -84,21 +105,25 @@ def fronts_of(
     for first in range(layers + 1):
         starts[first] = written
         room_u, room_v = front_us[written:], front_vs[written:]
-        head, tail, count = least[0, first], least[1, first], 0
+        head, tail, pairs, way = least[0, first], least[1, first], 0, NEVER
         for end in range(first + 1, layers + 1):
             load = stages[kind, 3, first, end]
             if head + load >= below:
                 break  # and so are all longer stages
             f, b = stages[kind, 0, first, end], stages[kind, 1, first, end]
             a = stages[kind, 2, first, end]
+            if after[end] < after[end + 1]:
+                way = min(way, f + b + ways[end])
+                load = max(load, one_way(count, f, b, load) + ways[end])
             for k in range(after[end], after[end + 1]):
                 u = max(load, f + b + us[k])
                 v = max(load + a, f + max(vs[k], b + a + us[k]))
                 if head + v < below and head + tail + u < below:
-                    count = insert(room_u, room_v, count, u, v)
-                    if count < 0:
+                    pairs = insert(room_u, room_v, pairs, u, v)
+                    if pairs < 0:
                         return -1
-        written += count
+        written += pairs
+        front_ways[first] = way
     starts[layers + 1] = written
     return written
 
@@ -107,13 +132,16 @@ def fronts_of(
 def joined_fronts(
     option_links: Any,
     links: Any,
+    count: int,
     starts: Any,
+    front_ways: Any,
     front_us: Any,
     front_vs: Any,
     least: Any,
     below: int,
     is_end: bool,
     begins: Any,
+    ways: Any,
     us: Any,
     vs: Any,
     written: int,
@@ -126,8 +154,12 @@ def joined_fronts(
         The link of each option, -1 for none.
     links : array of int, shape (links, 3, L + 1)
         c_f, c_b and load by the layer that follows.
+    count : int
+        Microbatches.
     starts : array of int, shape (options, L + 2)
         Where the staircases of each option begin in `front_us` and `front_vs`.
+    front_ways : array of int, shape (options, L + 1)
+        As `fronts_of` writes them.
     front_us, front_vs : array of int
     least, below
         As in `fronts_of`.
@@ -135,6 +167,8 @@ def joined_fronts(
         Whether a plan may end in this state.
     begins : array of int, shape (L + 2,)
         Filled: where each staircase begins.
+    ways : array of int, shape (L + 1,)
+        Filled with the least ways of all options; as it is at the end of a plan.
     us, vs : array of int
         Filled from `written` on.
 
@@ -147,24 +181,26 @@ def joined_fronts(
     for layer in range(layers + 1):
         begins[layer] = written
         room_u, room_v = us[written:], vs[written:]
-        head, tail, count = least[0, layer], least[1, layer], 0
+        head, tail, pairs = least[0, layer], least[1, layer], 0
         if is_end and layer == layers:
-            count = insert(room_u, room_v, count, 0, 0)
+            pairs = insert(room_u, room_v, pairs, 0, 0)
         for o in range(len(option_links)):
-            link = option_links[o]
+            link, c_f, c_b, load = option_links[o], 0, 0, 0
+            if link >= 0:
+                c_f, c_b = links[link, 0, layer], links[link, 1, layer]
+                load = links[link, 2, layer]
+                load = max(load, one_way(count, c_f, c_b, load) + front_ways[o, layer])
+            if starts[o, layer] < starts[o, layer + 1]:
+                ways[layer] = min(ways[layer], c_f + c_b + front_ways[o, layer])
             for k in range(starts[o, layer], starts[o, layer + 1]):
-                u, v = front_us[k], front_vs[k]
-                if link >= 0:
-                    c_f = links[link, 0, layer]
-                    u = max(links[link, 2, layer], c_f + links[link, 1, layer] + u)
-                    v += c_f
+                u, v = max(load, c_f + c_b + front_us[k]), c_f + front_vs[k]
                 if head + v < below and head + tail + u < below:
-                    count = insert(room_u, room_v, count, u, v)
-                if count < 0:
+                    pairs = insert(room_u, room_v, pairs, u, v)
+                if pairs < 0:
                     return -1
-        if count < 0:
+        if pairs < 0:
             return -1
-        written += count
+        written += pairs
     begins[layers + 1] = written
     return written
 
@@ -175,6 +211,8 @@ def walk(
     option_starts: Any,
     stages: Any,
     links: Any,
+    count: int,
+    rest_ways: Any,
     rest_starts: Any,
     rest_us: Any,
     rest_vs: Any,
@@ -195,19 +233,24 @@ def walk(
         Where the options of each state begin.
     stages, links : array of int
         As in `fronts_of` and `joined_fronts`.
+    count : int
+        Microbatches.
+    rest_ways : array of int, shape (states, L + 1)
+        As `joined_fronts` writes them.
     rest_starts, rest_us, rest_vs : array of int
         Staircases by state and layers done.
     below : int
-    place : array of int, shape (most stages + 1, 7)
+    place : array of int, shape (most stages + 1, 8)
         Where the walk is: state, layers done, largest bound, head and tail of the plan of so many
-        stages; the option and the end of the stage that was tried last.
+        stages; the option and the end of the stage that was tried last; and the largest bound of a
+        machine to which the times of all later machines are added (`one_way`).
     depth : int
         Stages of the plan where it is; -1 at the end of the walk.
     most_steps : int
     paths : array of int, shape (any, most stages, 2)
         Filled: options and ends of the stages of plans.
     bounds : array of int
-        Filled: their head-load-tail bounds.
+        Filled: the largest of their bounds.
 
     Returns
     -------
@@ -224,27 +267,33 @@ def walk(
         steps += 1
         state, layer, largest = place[depth, 0], place[depth, 1], place[depth, 2]
         head, tail = place[depth, 3], place[depth, 4]
-        o, end = place[depth, 5], place[depth, 6] + 1
+        o, end, onward = place[depth, 5], place[depth, 6] + 1, place[depth, 7]
         if o == option_starts[state + 1]:
             depth -= 1
             continue
         kind, link, after = options[o, 0], options[o, 1], options[o, 2]
         if link >= 0:
-            largest = max(largest, head + links[link, 2, layer] + tail)
-            head, tail = head + links[link, 0, layer], tail + links[link, 1, layer]
+            load, f, b = links[link, 2, layer], links[link, 0, layer], links[link, 1, layer]
+            largest = max(largest, head + load + tail)
+            onward = max(onward + f + b, head + one_way(count, f, b, load) + tail)
+            head, tail = head + f, tail + b
         moved = False
         while end <= layers and largest < below:
             load = stages[kind, 3, layer, end]
             if head + load + tail >= below:
                 break  # and so are all longer stages
             above = max(tail, stages[kind, 2, layer, end])
-            bound = max(largest, head + load + above)
-            new_head = head + stages[kind, 0, layer, end]
-            new_tail = above + stages[kind, 1, layer, end]
+            f, b = stages[kind, 0, layer, end], stages[kind, 1, layer, end]
+            new_onward = max(onward + f + b, head + one_way(count, f, b, load) + above)
+            bound = max(largest, head + load + above, new_onward + rest_ways[after, end])
+            if bound >= below:
+                end += 1
+                continue
+            new_head, new_tail = head + f, above + b
             least = below
             for k in range(rest_starts[after, end], rest_starts[after, end + 1]):
                 least = min(least, max(new_head + new_tail + rest_us[k], new_head + rest_vs[k]))
-            if max(bound, least) < below:
+            if least < below:
                 moved = True
                 break
             end += 1
@@ -262,9 +311,11 @@ def walk(
             found += 1
             depth -= 1
             continue
+        # Ways to come only grow: `bound` has the least ones, `new_onward` none.
+        bound = max(largest, head + load + above)
         place[depth, 0], place[depth, 1], place[depth, 2] = after, end, bound
         place[depth, 3], place[depth, 4] = new_head, new_tail
-        place[depth, 5], place[depth, 6] = option_starts[after], end
+        place[depth, 5], place[depth, 6], place[depth, 7] = option_starts[after], end, new_onward
     return found, depth, steps
 
 

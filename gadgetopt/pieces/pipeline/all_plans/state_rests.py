@@ -9,6 +9,11 @@ pairs for published profiles on sixteen GPUs.
 
 With them the least bound of all plans is known without a search, and a walk through all plans below
 a number of ticks (`walk`) takes no step in vain.
+
+If it is asked for, loads are raised by ways: after its M forwards on a machine the last microbatch
+still passes all later machines, there and back, and before its M backwards the first one did. For
+that the least sum of the times to come is enough, one number for each state and layer. It says
+most where one direction takes longer than the other, as for networks that only infer.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.all_plans.rest_loops import fronts_of, joined_fronts
-from gadgetopt.pieces.pipeline.all_plans.stage_tables import StageTables
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER, StageTables
 from gadgetopt.search.clock import Clock
 
 #: States, options of all of them, and numbers of all staircases, beyond which there are no tables.
@@ -93,6 +98,10 @@ class StateRests:
     us, vs : array of int
     least : int
         The least bound of all plans, at most `below`.
+    ways : array of int, shape (states, L + 1)
+        Least sum of the times, forward and backward, of all machines to come, by state and layers
+        done; `NEVER` where there is no rest, and far below 0 if they are not to be taken into
+        account.
     """
 
     below: int
@@ -100,32 +109,53 @@ class StateRests:
     us: Ints
     vs: Ints
     least: int
+    ways: Ints
 
 
-def rests_below(of: StateTables, below: int, clock: Clock) -> StateRests | None:
-    """Return all staircases; None if they are too large, or time ran out."""
+def rests_below(
+    of: StateTables, below: int, clock: Clock, *, onward: bool = False
+) -> StateRests | None:
+    """Return all staircases; None if they are too large, or time ran out.
+
+    Parameters
+    ----------
+    of : StateTables
+    below : int
+    clock : Clock
+    onward : bool
+        Whether bounds take the way of a microbatch to the end and back into account.
+    """
     instance, states = of.tables.instance, of.states
     width = instance.num_layers + 2
     least = _least_heads_and_tails(of)
     starts = np.zeros((len(states.states), width), dtype=np.int64)
     us, vs, *front = (np.zeros(MOST_PAIRS, dtype=np.int64) for _ in range(4))
-    fronts: dict[tuple[int, int], tuple[Ints, Ints, Ints]] = {}
+    ways = np.full((len(states.states), instance.num_layers + 1), NEVER, dtype=np.int64)
+    fronts: dict[tuple[int, int], tuple[Ints, ...]] = {}
     written = kept = 0
     for state in sorted(range(len(states.states)), key=states.free):
         if clock.expired:
             return None
         options = of.options[of.option_starts[state] : of.option_starts[state + 1]]
+        is_end = states.free(state) == 0 or not instance.options.use_all_gpus
+        if is_end:
+            ways[state, -1] = 0 if onward else -NEVER
         parts = []
         for kind, _, after in options.tolist():
             if (kind, after) not in fronts:
                 own = np.zeros(width, dtype=np.int64)
-                size = fronts_of(of.stages, kind, starts[after], us, vs, least, below, own, *front)
+                way = np.zeros(width - 1, dtype=np.int64)
+                rest = starts[after], ways[after], us, vs
+                filled = own, way, *front
+                size = fronts_of(
+                    of.stages, kind, instance.num_microbatches, *rest, least, below, *filled
+                )
                 kept += size
                 if size < 0 or kept > MOST_PAIRS:
                     return None
-                fronts[kind, after] = own, front[0][:size].copy(), front[1][:size].copy()
+                fronts[kind, after] = own, way, front[0][:size].copy(), front[1][:size].copy()
             parts.append(fronts[kind, after])
-        sizes = np.cumsum([0, *(len(part[1]) for part in parts)])
+        sizes = np.cumsum([0, *(len(part[2]) for part in parts)])
         option_starts = np.array(
             [part[0] + size for part, size in zip(parts, sizes[:-1], strict=True)], dtype=np.int64
         ).reshape(-1, width)
@@ -133,13 +163,16 @@ def rests_below(of: StateTables, below: int, clock: Clock) -> StateRests | None:
         written = joined_fronts(
             np.ascontiguousarray(options[:, 1]),
             of.links,
+            instance.num_microbatches,
             option_starts,
-            np.concatenate([none, *(part[1] for part in parts)]),
+            np.array([part[1] for part in parts], dtype=np.int64).reshape(-1, width - 1),
             np.concatenate([none, *(part[2] for part in parts)]),
+            np.concatenate([none, *(part[3] for part in parts)]),
             least,
             below,
-            states.free(state) == 0 or not instance.options.use_all_gpus,
+            is_end,
             starts[state],
+            ways[state],
             us,
             vs,
             written,
@@ -147,9 +180,8 @@ def rests_below(of: StateTables, below: int, clock: Clock) -> StateRests | None:
         if written < 0:
             return None
     root = vs[starts[states.start, 0] : starts[states.start, 1]]
-    return StateRests(
-        below, starts, us[:written].copy(), vs[:written].copy(), int(min(root, default=below))
-    )
+    least_of_all = int(min(root, default=below))
+    return StateRests(below, starts, us[:written].copy(), vs[:written].copy(), least_of_all, ways)
 
 
 def _least_heads_and_tails(of: StateTables) -> Ints:

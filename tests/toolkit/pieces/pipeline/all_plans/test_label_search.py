@@ -34,9 +34,9 @@ ROUNDING = Fraction(1, 10**9)
 LABELS, WALKS = 10**6, 0
 
 
-def space_of(instance, few_stages: int) -> PlanSpace:
+def space_of(instance, few_stages: int, *, onward: bool = False) -> PlanSpace:
     with patch.object(label_search, "FEW_STAGES", few_stages):
-        return PlanSpace(instance)
+        return PlanSpace(instance, onward=onward)
 
 
 @pytest.mark.parametrize("few_stages", [LABELS, WALKS])
@@ -94,6 +94,45 @@ def test_plans_of_a_walk_have_the_bound_of_one_machine(instance, factor):
         assert found.least * space.tick_s <= exact
         if not shop.memory_limited:
             assert found.least * space.tick_s >= exact * (1 - ROUNDING)
+
+
+@settings(max_examples=80)
+@given(instances(), st.sampled_from([1.01, 1.1, 1.5, 3.0]))
+def test_ways_onward_leave_out_only_plans_whose_bound_of_one_machine_is_enough(instance, factor):
+    plain, onward = (space_of(instance, WALKS, onward=ways) for ways in (False, True))
+    cutoff = int(plain.root_ticks * factor) + 1
+    if cutoff >= NEVER:
+        return
+    found, fewer = (
+        space.search(cutoff, Clock(), dominance=False, enough=cutoff) for space in (plain, onward)
+    )
+    below = {x.plan for x in found.plans if x.least < cutoff}
+    assert {x.plan for x in fewer.plans if x.least < cutoff} == below
+    assert all(x.ticks <= x.least for x in fewer.plans)
+
+
+@settings(max_examples=60)
+@given(instances())
+def test_the_least_bound_with_ways_onward_is_no_larger_than_any_of_one_machine(instance):
+    space = space_of(instance, WALKS, onward=True)
+    outcome = space.least_bound(Clock())
+    shops = [shop_of(instance, plan) for plan in all_plans(instance)]
+    assert bool(outcome.plans) == bool(shops)
+    if shops:
+        least = min(one_machine_bound(shop) * shop.unit for shop in shops)
+        assert space.root_ticks <= outcome.ticks
+        assert outcome.ticks * space.tick_s <= least
+
+
+def test_ways_onward_raise_the_least_bound_of_forwards():
+    """The last of M forwards on the first stage still passes all others: no load holds its way."""
+    # Parameters make AllReduce on two GPUs long, so each layer has its own. Blocks take 4, 2, 2 and
+    # 2 ms. The last stage begins after 8 ms and has two blocks: 12 ms. The first has two blocks,
+    # and the second of them 6 ms to go: 14 ms.
+    instance = profiled("/".join(["8 0 1e9 0", *["4 0 1e9 0"] * 3]), 2, 1, 4)
+    plain, onward = (space_of(instance, WALKS, onward=ways) for ways in (False, True))
+    least = [float(space.least_bound(Clock()).ticks * space.tick_s) for space in (plain, onward)]
+    assert least == pytest.approx([0.012, 0.014])
 
 
 def test_a_walk_leaves_out_plans_whose_bound_is_enough():
