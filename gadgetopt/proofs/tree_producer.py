@@ -192,6 +192,9 @@ class TreeProof:
     by_turns : bool, optional
         Whether the trees without and with cuts grow by turns; else the one with cuts grows last.
         Those that have little time do not, if it is not given.
+    is_waited_for : bool, optional
+        Whether other searches wait for each step to end, so that no step is longer than asked, and
+        those that have little time grow by turns, too.
 
     Raises
     ------
@@ -207,6 +210,7 @@ class TreeProof:
         left_s: Callable[[], float],
         is_claimed: bool = False,
         by_turns: bool | None = None,
+        is_waited_for: bool = False,
     ) -> None:
         #: How many points may still be made exact, to see whether one refutes the target.
         self._offers = OFFERS if is_claimed else 0
@@ -226,7 +230,11 @@ class TreeProof:
         self._cuts_s, self._after_cuts_s = 0.0, 0.0
         #: Whether Ctrl-C has ended the search; what was found is kept.
         self.interrupted = False
-        self._by_turns = self.whole_s >= NO_TURNS_S if by_turns is None else by_turns
+        if by_turns is None:
+            by_turns = is_waited_for or self.whole_s >= NO_TURNS_S
+        self._by_turns = by_turns
+        #: Whether the first step of the tree without cuts is all of its part.
+        self._is_soon = self.whole_s < SOON_S and not is_waited_for
         part = PLAIN * max(self.whole_s, SHORT_S) if self._by_turns else PLAIN_FIRST * self.whole_s
         #: Seconds of work that the tree without cuts has left of its part.
         self.plain_s = part
@@ -242,7 +250,7 @@ class TreeProof:
         if not self._by_turns and self._cuts_are_better():
             self.plain_s = 0.0
             return False
-        begin, is_soon = self.work.seconds, self.whole_s < SOON_S
+        begin, is_soon = self.work.seconds, self._is_soon
         whole = self._grown(begin + (self.plain_s if is_soon else min(most_s, self.plain_s)))
         if is_soon and not whole and self._plain.done >= UNDER_WAY:
             whole = self._grown(GOES_ON * self.whole_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from gadgetopt.errors import BetterPoint, InputError, Unproved
@@ -114,8 +114,18 @@ def certify(
     target = second if first is None else first
     begin = time.perf_counter()
 
+    @cache
+    def improves(bound: Number) -> bool:
+        # What the run's own certificate proves does not reach the target, or it were verified.
+        return (
+            target is not None
+            and not is_infinite(bound)
+            and not is_verified(result)
+            and may_replace_claim(document.problem, bound, target, result.objective)
+        ) or _improves(document, result, bound)
+
     def improved(best: Proved | None, why: Mapping[str, str]) -> Result:
-        if best is None or not _improves(document, result, best.bound):
+        if best is None or not improves(best.bound):
             # What the notes say of a proof that the run has already stays.
             return with_reason(result, why)
         settled = status_proved(best.certificate, best.bound)
@@ -322,7 +332,10 @@ def _turns(
     methods = [name for name in exact if name != result.method]
     closed = result.status is Status.OPTIMAL
     claimed = result.bound is not None and (closed or target == result.bound)
-    searches = {name: proofs_of(document, name, target, tell, left_s, claimed) for name in own}
+    waiting = bool(methods)
+    searches = {
+        name: proofs_of(document, name, target, tell, left_s, claimed, waiting) for name in own
+    }
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():
             yield Turn(name, partial(_resumed, search), until_round=True)

@@ -49,6 +49,7 @@ def proofs_of(
     tell: Callable[[str], None],
     left_s: Callable[[], float],
     is_claimed: bool = False,
+    is_waited_for: bool = False,
 ) -> Iterator[Proved | None]:
     """Yield proofs of a bound on one formulation, and None after each round of the search.
 
@@ -57,7 +58,9 @@ def proofs_of(
     tell(f"building {name}")
     with ended_after(late(max(0.0, left_s()))):
         form = compiled_formulation(document.problem, document.data, name)
-    yield from proofs_of_form(document.problem, name, form, target, left_s, tell, is_claimed)
+    yield from proofs_of_form(
+        document.problem, name, form, target, left_s, tell, is_claimed, is_waited_for
+    )
 
 
 def proofs_of_form(
@@ -68,6 +71,7 @@ def proofs_of_form(
     left_s: Callable[[], float],
     tell: Callable[[str], None] = lambda doing: None,
     is_claimed: bool = False,
+    is_waited_for: bool = False,
 ) -> Iterator[Proved | None]:
     """Yield proofs of a bound on a compiled formulation, and None after each round.
 
@@ -80,6 +84,8 @@ def proofs_of_form(
         The bound that is to be proved.
     is_claimed : bool
         Whether somebody claims the target, so that a better point refutes him.
+    is_waited_for : bool
+        Whether other searches are tried after each round.
 
     Raises
     ------
@@ -103,7 +109,7 @@ def proofs_of_form(
         certificate = certificate_of(name, model, packed(text.lines))
         yield _checked(problem, certificate, model, begin, {"leaves": text.leaves})
         return
-    tree = TreeProof(form, model, least, left_s, is_claimed)
+    tree = TreeProof(form, model, least, left_s, is_claimed, is_waited_for=is_waited_for)
     step_s, boolean_s = first_step_s(tree.whole_s), 0.0
     while True:
         tell(f"growing trees on {name}")

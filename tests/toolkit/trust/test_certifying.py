@@ -289,6 +289,37 @@ def test_where_no_tree_closes_a_default_method_proves_the_bound(run, monkeypatch
     assert bound == run.objective
 
 
+def test_a_tree_of_the_run_s_formulation_is_told_whether_methods_wait_for_it(run, monkeypatch):
+    alone = dataclasses.replace(KNAPSACK.problem, default_methods=())
+    told = []
+
+    def asked(_document, _name, _target, _tell, _left_s, _is_claimed, is_waited_for):
+        told.append(is_waited_for)
+        return iter(())
+
+    monkeypatch.setattr(certifying, "proofs_of", asked)
+    for problem in (KNAPSACK.problem, alone):
+        list(
+            certifying._turns(
+                dataclasses.replace(KNAPSACK, problem=problem),
+                run,
+                run.objective,
+                lambda: 1.0,
+                lambda doing: None,
+            )
+        )
+    assert told == [True, False]
+
+
+def test_a_proof_that_reaches_the_target_is_not_weighed_against_the_run_s_own(run, monkeypatch):
+    """A run whose own certificate reaches it is verified already, and checks take long."""
+    assert run.certificate is not None
+    monkeypatch.setattr(certifying, "certified_bound", None)
+    result = certify(KNAPSACK, run, 60)
+    assert result.bound_voucher is Voucher.VERIFIED
+    assert result.certificate != run.certificate
+
+
 def test_a_run_is_not_proved_by_a_method_of_its_own_name(monkeypatch):
     own = dataclasses.replace(solve(KNAPSACK, "cg_core", Limits(time_s=60)), certificate=None)
     own = dataclasses.replace(own, bound_voucher=Voucher.SOLVER)

@@ -182,6 +182,19 @@ def test_where_time_is_short_the_tree_without_cuts_has_its_part_first():
     assert proof.text().closed is not None
 
 
+def test_where_others_wait_a_step_is_no_longer_than_asked():
+    """A short search for a proof alone is one step: there is nobody to whom it is of use to end."""
+    alone, waited_for = (
+        TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 1.0, is_waited_for=waits)
+        for waits in (False, True)
+    )
+    assert alone.grow_plain(0.0)
+    assert not waited_for.grow_plain(0.0)
+    short = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 0.1, is_waited_for=True)
+    short.grow_cut(0.05)
+    assert short.text().closed is not None
+
+
 def test_a_tree_that_is_content_with_less_proves_that_and_says_how_much_is_done():
     tree = TreeProof(form_of(FLOW), FLOW, FLOW.least(10), lambda: 10.0)._plain
     asked = iter([True, False])
