@@ -4,8 +4,8 @@ An exact method of ours (reconstructed). It climbs until the lower bound meets t
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
 2. bounds with certificates: energetic, the class bound; on few jobs the bounds by configurations
-   of a slot, with prices of iterations and of modes;
-3. above `FEW_JOBS` jobs, the GPU-bin configuration LP, and annealing on nested blocks towards it;
+   of a slot, with prices of iterations and of modes; the GPU-bin configuration LP;
+3. above `FEW_JOBS` jobs, annealing on nested blocks towards the bound;
 4. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
    an optimum without contention exists, the two meet; on few jobs the priced search, with annealing
    of orders, comes between the two;
@@ -60,7 +60,7 @@ from . import priced_search
 #: Formulation behind the bound, by the rung that raised it last.
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 
-#: Up to this many jobs the CP models need no GPU bins and nested blocks.
+#: Up to this many jobs the CP models need no nested blocks.
 #: Tuned: `benchmarks/constants.py`.
 FEW_JOBS = 40
 #: Moves of the annealing: about a minute. Tuned: `benchmarks/constants.py`.
@@ -149,12 +149,12 @@ class _Search(Search[SjfBcoSolution]):
         self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0)))
 
     def gpu_bins(self) -> None:
-        """Run rung 3, first part."""
+        """Run rung 2, its fifth bound."""
         limits = self.clock.limits(_SHARE_OF_BINS)
         self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits))
 
     def nested_blocks(self) -> None:
-        """Run rung 3, second part."""
+        """Run rung 3."""
         limits = self.clock.limits(_SHARE_OF_BLOCKS)
         found = nested_blocks.anneal_from_bound(
             int(self.bound), self.instance, limits, self.rng, MOVES
@@ -222,9 +222,10 @@ class _Search(Search[SjfBcoSolution]):
             yield "instants", self.configurations
             if priced:
                 yield "modes", self.modes
-        if gpu_bins and len(self.instance.jobs) > FEW_JOBS:
+        if gpu_bins:
             yield "gpu_bins", self.gpu_bins
-            yield "nested_blocks", self.nested_blocks
+            if len(self.instance.jobs) > FEW_JOBS:
+                yield "nested_blocks", self.nested_blocks
         yield "CP-L", lambda: self.cp(without_contention, rung_s)
         if priced and len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
             yield "priced_search", self.priced_search
@@ -261,7 +262,7 @@ def ladder(
         Largest number of seconds for a rung other than the last, and at most half of the remaining
         time. GPU bins may take a quarter, nested blocks 0.9 of the remaining time.
     gpu_bins : bool, default True
-        Include the GPU-bin bound and the annealing on nested blocks above `FEW_JOBS` jobs.
+        Include the GPU-bin bound, and above `FEW_JOBS` jobs the annealing on nested blocks.
     priced : bool, default True
         Include the priced search up to `MOST_JOBS_OF_CONFIGURATIONS` jobs.
 
