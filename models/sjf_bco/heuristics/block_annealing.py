@@ -28,6 +28,7 @@ from .block_loops import (
 from .blocks import (
     Assignment,
     Blocks,
+    place_loads,
 )
 
 
@@ -108,10 +109,13 @@ class Annealing:
     def step(self, moves: int) -> None:
         """Make the next moves of the run, at most as many as it has left."""
         begin, end = self.made, min(self.moves, self.made + moves)
+        terms, state = self._terms, self._current
         first, mate, least, self._state = anneal(
-            self._terms,
-            self._current.first,
-            self._current.mate,
+            terms,
+            state.first,
+            state.mate,
+            place_loads(terms.gangs, terms.slots, terms.server, state.first),
+            np.full(terms.base[-1], -1),
             self._state,
             begin,
             end,

@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
-from gadgetopt.numbers.loop_pieces import put
 
-from .blocks import (
-    NEVER,
-    place_loads,
-)
+from .blocks import NEVER
 
 #: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
 #: By definition.
@@ -62,6 +56,8 @@ def anneal(
     terms: Terms,
     first: Ints,
     mate: Ints,
+    load: Ints,
+    head: Ints,
     state: int,
     begin: int,
     end: int,
@@ -71,17 +67,25 @@ def anneal(
     """Make moves `begin` to `end`; return the best state, its energy, the seed.
 
     All moves stand here: in functions of their own they take up to twice as long.
+
+    Parameters
+    ----------
+    load : Ints
+        Of every place at first, changed.
+    head : Ints
+        Room for the first job of each of the blocks of `base`, all -1.
     """
     gangs, slots, server, gpus, levels, base, order, rank, runs, bits, scale, target, charge = terms
     jobs, length = len(gangs), len(server) // 2
-    load = place_loads(gangs, slots, server, first)
-    head, after, before = _lists(levels, base, first)
+    # Room of the right size; new arrays would take much longer to compile.
+    after, before, mine, others = order.copy(), order.copy(), order.copy(), order.copy()
+    # Lists of the jobs of each block: head[base[k] + b] for block b of 2^k places.
+    for j in range(jobs):
+        _link(j, base[levels[j]] + (first[j] >> levels[j]), head, after, before)
     energy = 0
     for p in range(gpus):
         energy += _over(load[p] + load[mate[p]], target, charge)
     least, best, best_mate = energy, first.copy(), mate.copy()
-    mine = np.empty(jobs, np.int64)
-    others = np.empty(jobs, np.int64)
     temperature = hot * math.exp(cooling * begin)
     for move in range(begin, end):
         if energy == 0:
@@ -110,8 +114,10 @@ def anneal(
                 state = (state * FACTOR + STEP) & MASK
                 chance = math.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
-                    load[a : a + g] += here
-                    load[b : b + g] -= there
+                    for p in range(a, a + g):
+                        load[p] += here
+                    for p in range(b, b + g):
+                        load[p] -= there
                     continue
             _unlink(j, base[k] + (a >> k), head, after, before)
             _link(j, base[k] + (b >> k), head, after, before)
@@ -141,8 +147,10 @@ def anneal(
                 state = (state * FACTOR + STEP) & MASK
                 chance = math.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
-                    load[a : a + g] -= at_a
-                    load[b : b + g] -= at_b
+                    for p in range(a, a + g):
+                        load[p] -= at_a
+                    for p in range(b, b + g):
+                        load[p] -= at_b
                     continue
             _unlink(j, base[k] + (a >> k), head, after, before)
             _unlink(i, base[k] + (b >> k), head, after, before)
@@ -231,20 +239,11 @@ def anneal(
             energy += cost
         if energy < least:
             least = energy
-            put(best, first)
-            put(best_mate, mate)
+            for q in range(jobs):
+                best[q] = first[q]
+            for q in range(len(mate)):
+                best_mate[q] = mate[q]
     return best, best_mate, least, state
-
-
-@compiled
-def _lists(levels: Ints, base: Ints, first: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return lists of the jobs of each block: head[base[k] + b] for block b of 2^k places."""
-    head = np.full(base[-1], -1, np.int64)
-    after = np.full(len(levels), -1, np.int64)
-    before = np.full(len(levels), -1, np.int64)
-    for j in range(len(levels)):
-        _link(j, base[levels[j]] + (first[j] >> levels[j]), head, after, before)
-    return head, after, before
 
 
 @compiled

@@ -26,7 +26,6 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
-from gadgetopt.numbers.compiled import compiled
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_gpus
@@ -196,11 +195,11 @@ def _place(
     return slots[r], free[r], at
 
 
-@compiled
 def place_loads(gangs: Ints, slots: Ints, server: Ints, first: Ints) -> Ints:
     """Return the slots of the jobs on every place of both lines, shape (2 length,)."""
-    load = np.zeros(len(server), np.int64)
-    for j in range(len(gangs)):
-        a, g = first[j], gangs[j]
-        load[a : a + g] += slots[j, server[a + g - 1] - server[a]]
-    return load
+    last = first + gangs - 1
+    taken = slots[np.arange(len(gangs)), server[last] - server[first]]
+    change = np.zeros(len(server) + 1, np.int64)  # from each place to the next
+    np.add.at(change, first, taken)
+    np.subtract.at(change, last + 1, taken)
+    return np.cumsum(change[:-1])

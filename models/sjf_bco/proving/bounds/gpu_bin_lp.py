@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.numbers.compiled import compiled, slow_note
 from gadgetopt.search.state import Search
 from gadgetopt.solvers.columns import ColumnPool
@@ -202,8 +202,14 @@ class _Master:
         useful = np.flatnonzero((prices > 0) & (lengths <= length))
         copies = np.minimum(self.kinds.count[useful], length // np.maximum(lengths[useful], 1))
         item = np.repeat(useful, np.where(lengths[useful] == 0, self.kinds.count[useful], copies))
-        taken, value = _disjoint_knapsacks(
-            lengths[item], prices[item], item, length, self.rounds, len(prices)
+        taken = np.zeros((self.rounds, len(prices)), np.int64)
+        value = _disjoint_knapsacks(
+            lengths[item],
+            prices[item],
+            item,
+            taken,
+            np.zeros(length + 1, np.int64),
+            np.zeros((len(item), length + 1), np.bool_),
         )
         return taken, int(value)
 
@@ -219,20 +225,31 @@ class _Master:
 
 @compiled
 def _disjoint_knapsacks(
-    lengths: Ints, worth: Ints, kind: Ints, room: int, rounds: int, kinds: int
-) -> tuple[Ints, int]:
-    """Return patterns of disjoint kinds, each the best of the kinds left, and the first's worth.
+    lengths: Ints, worth: Ints, kind: Ints, taken: Ints, best: Ints, chosen: Bools
+) -> int:
+    """Find patterns of disjoint kinds, each the best of the kinds left; return the first's worth.
 
-    Patterns count the items of every kind, shape (rounds, kinds).
+    Parameters
+    ----------
+    taken : Ints
+        Zeros; set to how many items of every kind a pattern has, shape (rounds, kinds).
+    best, chosen : Ints, Bools
+        Room for what is worth most in a length, shape (1 + room,), and whether an item is in it,
+        shape (items, 1 + room). New arrays would take much longer to compile.
     """
-    taken = np.zeros((rounds, kinds), np.int64)
-    used = np.zeros(kinds, np.bool_)
+    room = len(best) - 1
     first = 0
-    for r in range(rounds):
-        best = np.zeros(room + 1, np.int64)
-        chosen = np.zeros((len(lengths), room + 1), np.bool_)
+    for r in range(len(taken)):
+        for left in range(room + 1):
+            best[left] = 0
         for i in range(len(lengths)):
-            if used[kind[i]]:
+            for left in range(room + 1):
+                chosen[i, left] = False
+            used = False
+            for before in range(r):
+                if taken[before, kind[i]] > 0:
+                    used = True
+            if used:
                 continue
             w, v = lengths[i], worth[i]
             for left in range(room, w - 1, -1):
@@ -248,6 +265,5 @@ def _disjoint_knapsacks(
         for i in range(len(lengths) - 1, -1, -1):
             if chosen[i, left]:
                 taken[r, kind[i]] += 1
-                used[kind[i]] = True
                 left -= lengths[i]
-    return taken, first
+    return first
