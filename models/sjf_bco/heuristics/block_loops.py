@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.loop_pieces import put
 
 from .blocks import NEVER
 
@@ -114,10 +115,9 @@ def anneal(
                 state = (state * FACTOR + STEP) & MASK
                 chance = math.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
-                    for p in range(a, a + g):
-                        load[p] += here
-                    for p in range(b, b + g):
-                        load[p] -= there
+                    for p in range(g):
+                        load[a + p] += here
+                        load[b + p] -= there
                     continue
             _unlink(j, base[k] + (a >> k), head, after, before)
             _link(j, base[k] + (b >> k), head, after, before)
@@ -147,10 +147,9 @@ def anneal(
                 state = (state * FACTOR + STEP) & MASK
                 chance = math.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
-                    for p in range(a, a + g):
-                        load[p] -= at_a
-                    for p in range(b, b + g):
-                        load[p] -= at_b
+                    for p in range(g):
+                        load[a + p] -= at_a
+                        load[b + p] -= at_b
                     continue
             _unlink(j, base[k] + (a >> k), head, after, before)
             _unlink(i, base[k] + (b >> k), head, after, before)
@@ -239,10 +238,8 @@ def anneal(
             energy += cost
         if energy < least:
             least = energy
-            for q in range(jobs):
-                best[q] = first[q]
-            for q in range(len(mate)):
-                best_mate[q] = mate[q]
+            put(best, first)
+            put(best_mate, mate)
     return best, best_mate, least, state
 
 
