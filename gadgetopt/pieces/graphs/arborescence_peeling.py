@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.search.clock import Clock
 
 from .flows import WORD_BITS, BigInts
@@ -152,7 +152,7 @@ def _peel(
     alive = np.flatnonzero((capacity > 0) & (heads != root) & (tails != heads))
     left = capacity[alive]
     arcs = _incidence(num_nodes, tails[alive], heads[alive])
-    if (lost := unreached(arcs, left, root, demand)) >= 0:
+    if (lost := unreached(arcs, left, root, demand, _marks(2, num_nodes))) >= 0:
         raise ValueError(f"capacity: a flow of less than {demand} reaches node {lost}")
     out = Peeling()
     together = MOST_AT_ONCE
@@ -166,7 +166,7 @@ def _peel(
             _take(out, alive, trees, rates)
             out.complete = rest == 0
             return out
-        if len(rates) and unreached(arcs, trial, root, rest) < 0:
+        if len(rates) and unreached(arcs, trial, root, rest, _marks(2, num_nodes)) < 0:
             left, demand = trial, rest
             _take(out, alive, trees, rates)
             together = min(MOST_AT_ONCE, 2 * together)
@@ -176,8 +176,10 @@ def _peel(
         else:
             wanted = int(rates[0]) if len(rates) else demand
             tree = np.empty(num_nodes - 1, dtype=np.int64)
-            sets = np.zeros((MOST_SETS, num_nodes), dtype=np.bool_)
-            rate = grow_exactly(arcs, left, root, once, demand, wanted, tree, sets)
+            none = np.zeros(MOST_SETS, dtype=np.int64)
+            limits = (_marks(MOST_SETS, num_nodes), none, none.copy())
+            marks = _marks(4, num_nodes)
+            rate = grow_exactly(arcs, left, root, once, demand, wanted, tree, limits, marks)
             left[tree] -= rate
             demand -= rate
             _take(out, alive, tree[None], np.array([rate]))
@@ -193,10 +195,17 @@ def _widest(
     arcs: Arcs, left: Ints, root: int, once: bool, demand: int, most: int
 ) -> tuple[npt.NDArray[np.int32], Ints]:
     """Take widest trees off `left`; return them and their rates."""
-    trees = np.empty((most, len(arcs[2]) - 2), dtype=np.int32)
-    rates = np.zeros(most, dtype=np.int64)
-    found = peel_widest(arcs, left, root, once, demand, trees, rates)
+    nodes = len(arcs[2]) - 1
+    trees = np.empty((most, nodes - 1), dtype=np.int32)
+    rates, tree = np.zeros(most, dtype=np.int64), np.zeros(nodes - 1, dtype=np.int64)
+    inside = _marks(1, nodes)[0]
+    found = peel_widest(arcs, left, root, once, demand, trees, rates, tree, inside)
     return trees[:found], rates[:found]
+
+
+def _marks(rows: int, num_nodes: int) -> Bools:
+    """Return rows of marks of nodes, all False."""
+    return np.zeros((rows, num_nodes), dtype=np.bool_)
 
 
 def _take(out: Peeling, alive: Ints, trees: npt.NDArray[Any], rates: Ints) -> None:

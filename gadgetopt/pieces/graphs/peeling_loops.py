@@ -2,6 +2,9 @@
 
 Arcs are given by `tails` and `heads`; the arcs at node v, leaving and entering, are
 `incident[first[v]:first[v + 1]]`. Numbers are 64-bit integers whose sums the caller has checked.
+
+Room for a number of each node is a copy of `first`, and marks of nodes are the caller's: other new
+arrays take numba a second to compile.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ def short_flow(arcs: Arcs, capacity: Ints, source: Bools, sink: int, wanted: int
     sink only.
     """
     tails, heads, first, incident = arcs
-    demand = np.zeros(len(source), dtype=np.int64)
+    demand = first.copy()
+    demand[:] = 0
     value = 0
     for k in range(first[sink], first[sink + 1]):
         a = incident[k]
@@ -78,11 +82,9 @@ def flow_into(
         return wanted
     tails, heads, first, incident = arcs
     n = len(source)
-    flow = np.zeros(len(capacity), dtype=np.int64)
-    level = np.empty(n, dtype=np.int64)
-    queue = np.empty(n, dtype=np.int64)
-    place = np.empty(n, dtype=np.int64)
-    path = np.empty(n, dtype=np.int64)
+    flow = capacity.copy()
+    flow[:] = 0
+    level, queue, place, path = first.copy(), first.copy(), first.copy(), first.copy()
     value = 0
     while value < wanted:
         size = 0
@@ -158,16 +160,20 @@ def flow_into(
 
 
 @compiled
-def unreached(arcs: Arcs, capacity: Ints, root: int, demand: int) -> int:
+def unreached(arcs: Arcs, capacity: Ints, root: int, demand: int, marks: Bools) -> int:
     """Return the first node that a flow of `demand` from the root does not reach, else -1.
 
     A node that is reached joins the source: every set of nodes with it is known to be entered by
     `demand`. Most nodes then need no more than the arcs from there.
+
+    Parameters
+    ----------
+    marks : ndarray of bool, shape (2, nodes)
+        Room, all False.
     """
     n = len(arcs[2]) - 1
-    source = np.zeros(n, dtype=np.bool_)
+    source, reached = marks[0], marks[1]
     source[root] = True
-    reached = np.zeros(n, dtype=np.bool_)
     for v in range(n):
         if v != root and flow_into(arcs, capacity, source, v, demand, reached) < demand:
             return v
@@ -176,15 +182,18 @@ def unreached(arcs: Arcs, capacity: Ints, root: int, demand: int) -> int:
 
 
 @compiled
-def widest_tree(arcs: Arcs, capacity: Ints, root: int, once: bool, tree: Ints) -> int:
+def widest_tree(
+    arcs: Arcs, capacity: Ints, root: int, once: bool, tree: Ints, inside: Bools
+) -> int:
     """Set `tree` to the arcs of a widest arborescence; return its width, 0 if none spans.
 
     If `once`, the widest arc out of the root is taken, and no other.
     """
     tails, heads, first, incident = arcs
     n = len(first) - 1
-    best = np.full(n, -1, dtype=np.int64)
-    inside = np.zeros(n, dtype=np.bool_)
+    best = first.copy()
+    best[:] = -1
+    inside[:] = False
     u, width = root, 2**62
     for size in range(n):
         inside[u] = True
@@ -220,6 +229,8 @@ def peel_widest(
     demand: int,
     trees: npt.NDArray[np.int32],
     rates: Ints,
+    tree: Ints,
+    inside: Bools,
 ) -> int:
     """Take off widest arborescences one after the other, at their width; return how many.
 
@@ -231,10 +242,11 @@ def peel_widest(
         Total rate at which to end.
     trees, rates : ndarrays, shapes (most, nodes - 1) and (most,)
         Set to the trees and their rates.
+    tree, inside : ndarrays, shapes (nodes - 1,) and (nodes,)
+        Room.
     """
-    tree = np.empty(trees.shape[1], dtype=np.int64)
     for i in range(len(trees)):
-        rate = min(demand, widest_tree(arcs, capacity, root, once, tree))
+        rate = min(demand, widest_tree(arcs, capacity, root, once, tree, inside))
         if rate == 0:
             return i
         for k in range(len(tree)):
@@ -323,7 +335,8 @@ def grow_exactly(
     demand: int,
     rate: int,
     tree: Ints,
-    sets: Bools,
+    limits: Limited,
+    marks: Bools,
 ) -> int:
     r"""Set `tree` to an arborescence that leaves a packing of the rest; return its rate.
 
@@ -333,8 +346,10 @@ def grow_exactly(
         From the root `demand` reaches every node. Not changed.
     rate : int
         Most that is wanted, from 1 to `demand`.
-    sets : ndarray of bool, shape (most, nodes)
+    limits : (ndarray of bool, ndarray, ndarray), shapes (most, nodes) and (most,)
         Room for sets of nodes that limit the rate.
+    marks : ndarray of bool, shape (4, nodes)
+        Room, all False.
 
     Notes
     -----
@@ -351,20 +366,16 @@ def grow_exactly(
     tails, heads, first, incident = arcs
     n = len(first) - 1
     left = capacity.copy()
-    inside = np.zeros(n, dtype=np.bool_)
-    usable = np.zeros(n, dtype=np.bool_)
-    inside[root] = usable[root] = True
-    source = np.zeros(n, dtype=np.bool_)
-    reached = np.zeros(n, dtype=np.bool_)
-    source[root] = True
+    inside, usable, source, reached = marks[0], marks[1], marks[2], marks[3]
+    inside[root] = usable[root] = source[root] = True
+    sets, excess, entered = limits
     room = len(sets)
-    limits = (sets, np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64))
-    excess, entered = limits[1], limits[2]
     # What an arc allows at most: its capacity, and less once a set has refused it. The set may be
     # forgotten, but not this, or two arcs that are refused in turn would be tried for ever.
     most_of = capacity.copy()
     unknown = -2
-    widest = np.full(n, unknown, dtype=np.int64)
+    widest = first.copy()
+    widest[:] = unknown
     known, size = 0, 0
     while size < n - 1:
         # 1. The widest arc that allows the rate.

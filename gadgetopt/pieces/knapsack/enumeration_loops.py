@@ -12,7 +12,6 @@ from gadgetopt.numbers.compiled import compiled
 Places = npt.NDArray[np.int32]
 
 
-@compiled
 def children(
     nodes: tuple[Floats, Floats],
     options: tuple[Floats, Floats],
@@ -46,15 +45,37 @@ def children(
     (ndarray, ndarray, ndarray, ndarray)
         Worth, residual capacity, option and parent of the children, by option.
     """
+    most = len(nodes[0]) * len(options[0])
+    room = (
+        *(np.empty(most), np.empty((len(least), most))),
+        *(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)),
+    )
+    count = _keep_children(nodes, options, rest, least, need, further, room)
+    worth, residual, option, parent = room
+    return (
+        worth[:count].copy(),
+        residual[:, :count].copy(),
+        option[:count].copy(),
+        parent[:count].copy(),
+    )
+
+
+@compiled
+def _keep_children(
+    nodes: tuple[Floats, Floats],
+    options: tuple[Floats, Floats],
+    rest: float,
+    least: Floats,
+    need: float,
+    further: tuple[Floats, Floats],
+    found: tuple[Floats, Floats, Places, Places],
+) -> int:
+    """Write the children; return their number."""
     worths, residuals = nodes
     gains, weights = options
     differences, rests = further
+    worth, residual, option, parent = found
     rows = len(least)
-    most = len(worths) * len(gains)
-    worth = np.empty(most)
-    residual = np.empty((rows, most))
-    option = np.empty(most, dtype=np.int32)
-    parent = np.empty(most, dtype=np.int32)
     count = 0
     for o in range(len(gains)):
         enough = need - (gains[o] + rest)
@@ -81,9 +102,4 @@ def children(
                 option[count] = o
                 parent[count] = p
                 count += 1
-    return (
-        worth[:count].copy(),
-        residual[:, :count].copy(),
-        option[:count].copy(),
-        parent[:count].copy(),
-    )
+    return count

@@ -80,7 +80,8 @@ class Lists:
     def decoded(self, order: Ints) -> tuple[int, list[int], list[int]]:
         """Return the value of a list, its starts in ticks, and the server of every part."""
         starts, servers = np.zeros_like(order), np.zeros_like(self._jobs[4])
-        value = _decode(self._jobs, order, starts, servers)
+        none = np.zeros((0, 4))
+        value, _ = _anneal(self._jobs, order, order, starts, servers, 0, 0, none[:, 0].copy(), none)
         return int(value), starts.tolist(), servers.tolist()
 
     def anneal(
@@ -105,6 +106,7 @@ class Lists:
         if first <= 0 or n < 2:
             return least, best
         steps = min(steps, STEPS_A_PAIR * n * n)
+        starts, servers = np.zeros_like(order), np.zeros_like(self._jobs[4])
         chunk = max(1, min(CHUNK, CHUNK_WORK // (n * len(self._jobs[5]))))
         for begin in range(0, steps, chunk):
             if clock.expired:
@@ -112,7 +114,9 @@ class Lists:
             count = min(chunk, steps - begin)
             cooled = first * COLD ** (np.arange(begin, begin + count) / steps)
             draws = rng.random((count, 4))
-            value, least = _anneal(self._jobs, current, best, value, least, cooled, draws)
+            value, least = _anneal(
+                self._jobs, current, best, starts, servers, value, least, cooled, draws
+            )
         return int(least), best
 
 
@@ -185,15 +189,22 @@ def _anneal(
     jobs: _Jobs,
     order: Ints,
     best: Ints,
+    starts: Ints,
+    servers: Ints,
     value: int,
     least: int,
     temperatures: Floats,
     draws: Floats,
 ) -> tuple[int, int]:
-    """Make a step at each temperature, change `order` and `best`; return their values."""
+    """Make a step at each temperature, change `order` and `best`; return their values.
+
+    Without temperatures, write the starts and servers of `order` and return its value. A function
+    of its own for that would be compiled twice: for Python, and for this one.
+    """
     n = len(order)
+    if len(temperatures) == 0:
+        value = least = _decode(jobs, order, starts, servers)
     changed = order.copy()
-    starts, servers = np.zeros(n, np.int64), np.zeros(len(jobs[4]), np.int64)
     for step in range(len(temperatures)):
         kind, a = draws[step, 0], int(draws[step, 1] * n)
         b = int(draws[step, 2] * n)
@@ -223,8 +234,10 @@ def _anneal(
 def _decode(jobs: _Jobs, order: Ints, starts: Ints, servers: Ints) -> int:
     """Return the value of a list; write its starts, and the server of every part."""
     release, ticks, weight, first, parts, capacities = jobs
-    free, busy_until = capacities.copy(), np.zeros(len(capacities), np.int64)
-    ends, running = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    # Room of the right size; new arrays would take longer to compile.
+    free, busy_until = capacities.copy(), capacities.copy()
+    ends, running = order.copy(), order.copy()
+    busy_until[:] = 0
     now, size, total = 0, 0, 0
     for j in order:
         now = max(now, release[j])

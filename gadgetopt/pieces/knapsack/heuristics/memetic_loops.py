@@ -190,8 +190,7 @@ def breed(
         State of the generator, children born, and `since`.
     """
     packings, loads, profits, keys = population
-    child = np.zeros(packings.shape[1], dtype=np.int8)
-    load = np.zeros(loads.shape[1])
+    child, load = packings[0].copy(), loads[0].copy()  # room
     worst, best = least_place(profits), profits[0]
     for profit in profits:
         best = max(best, profit)
@@ -208,7 +207,8 @@ def breed(
         total, key = _profit_and_key(child, items)
         if total <= profits[worst] or _holds(keys, key):
             continue
-        put(packings[worst], child)
+        for j in range(len(child)):
+            packings[worst, j] = child[j]
         put(loads[worst], load)
         profits[worst], keys[worst] = total, key
         if total > best:

@@ -138,8 +138,17 @@ class PlanWalk:
                 bounds,
             )
             least = bounds[:found].copy()
+            machines = 2 * paths.shape[1]
             one_machine_bounds(
-                of.options, of.stages, of.links, self.count, paths[:found], least, enough
+                of.options,
+                of.stages,
+                of.links,
+                self.count,
+                paths[:found],
+                least,
+                enough,
+                np.zeros((3, machines), np.int64),
+                np.zeros((4, machines, self.count), np.int64),
             )
             few = np.flatnonzero(least < enough)
             kept.append((paths[few], bounds[few], least[few]))

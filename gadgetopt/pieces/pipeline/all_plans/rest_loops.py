@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gadgetopt.numbers.compiled import compiled, part_of_loops
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import LONGEST, NEVER
 
@@ -321,7 +319,15 @@ def walk(
 
 @compiled
 def one_machine_bounds(
-    options: Any, stages: Any, links: Any, count: int, paths: Any, bounds: Any, enough: int
+    options: Any,
+    stages: Any,
+    links: Any,
+    count: int,
+    paths: Any,
+    bounds: Any,
+    enough: int,
+    times: Any,
+    blocks: Any,
 ) -> None:
     """Raise the bounds of plans to that of one machine: heads, tails and Jackson's schedule.
 
@@ -334,11 +340,11 @@ def one_machine_bounds(
     paths, bounds : array of int
         As `walk` writes them; bounds of `enough` are not raised further.
     enough : int
+    times, blocks : array of int, shapes (3, machines) and (4, machines, count)
+        Room for times of machines, at most two for each of `paths`, and for heads and tails.
     """
-    most = 2 * paths.shape[1]
-    f, b, a = (np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int64))
-    fwd_head, bwd_head = np.zeros((most, count), np.int64), np.zeros((most, count), np.int64)
-    fwd_tail, bwd_tail = np.zeros((most, count), np.int64), np.zeros((most, count), np.int64)
+    f, b, a = times[0], times[1], times[2]
+    fwd_head, bwd_head, fwd_tail, bwd_tail = blocks[0], blocks[1], blocks[2], blocks[3]
     last = 0
     for p in range(len(paths)):
         machines, layer = 0, 0

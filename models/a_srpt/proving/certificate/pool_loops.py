@@ -100,10 +100,10 @@ def states_after(
     """
     tick, unit, one = rows[first, 0], gpus + 1, np.int64(1)
     ends = HEAD + (len(jobs) + WORD - 1) // WORD
-    waits = np.zeros(len(jobs), dtype=np.int64)
-    may = np.zeros(len(jobs), dtype=np.int64)
+    # Room of the right size, written before it is read; new arrays take longer to compile.
+    waits, may = jobs[:, 0].copy(), jobs[:, 0].copy()
     # Of each job that was started: its place in `may`, and what there was before.
-    begun = np.zeros((len(jobs), 4), dtype=np.int64)
+    begun = jobs[:, :4].copy()
     count = steps = 0
     for s in range(first, len(rows)):
         before = free = gpus

@@ -13,7 +13,6 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.numbers.compiled import compiled
-from gadgetopt.numbers.loop_pieces import put
 from gadgetopt.search.clock import Clock
 
 from ..subproblems.balance import balanced
@@ -137,4 +136,5 @@ def _propose(
         state[2] += over
         if state[2] == 0 and state[0] < state[1]:
             state[1] = state[0]
-            put(best, part)
+            for k in range(len(part)):
+                best[k] = part[k]

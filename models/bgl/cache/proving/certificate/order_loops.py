@@ -5,6 +5,8 @@ They belong to the check and to nothing else. A test holds them against plain Py
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
@@ -23,19 +25,24 @@ def ones(word: int) -> int:
     return eights * 0x0101010101010101 >> 56 & 0x7F
 
 
-@compiled
 def used_nodes(batches: Ints) -> Ints:
     """Return the nodes of all batches in each set, shape (2^M, words)."""
     count, words = batches.shape
     seen = np.zeros((1 << count, words), dtype=np.int64)
-    for b in range(count):
-        for s in range(1 << b):
-            for w in range(words):
-                seen[s | 1 << b, w] = seen[s, w] | batches[b, w]
+    _fill_used(batches, seen)
     return seen
 
 
 @compiled
+def _fill_used(batches: Ints, seen: Ints) -> None:
+    """Fill the rows of all sets but the empty one."""
+    count, words = batches.shape
+    for b in range(count):
+        for s in range(1 << b):
+            for w in range(words):
+                seen[s | 1 << b, w] = seen[s, w] | batches[b, w]
+
+
 def least_to_come(batches: Ints, seen: Ints, capacity: int, most: int) -> Ints:
     """Return the reloads that are still to be decided, at least, by set and dropped nodes.
 
@@ -52,11 +59,19 @@ def least_to_come(batches: Ints, seen: Ints, capacity: int, most: int) -> Ints:
     array of int16, shape (2^M, most + 2)
         The last column is of any number of dropped nodes beyond `most`, and 0.
     """
+    table = np.zeros((1 << len(batches), most + 2), dtype=np.int16)
+    _fill_least(batches, seen, capacity, most, table)
+    return table
+
+
+@compiled
+def _fill_least(batches: Ints, seen: Ints, capacity: int, most: int, table: Any) -> None:
+    """Fill the rows of all sets but that of all batches, whose row is zeros."""
     count, words = batches.shape
     full = (1 << count) - 1
-    table = np.zeros((full + 1, most + 2), dtype=np.int16)
     for s in range(full - 1, -1, -1):
-        table[s, : most + 1] = most + 1
+        for d in range(most + 1):
+            table[s, d] = most + 1
         for b in range(count):
             if s >> b & 1:
                 continue
@@ -70,15 +85,19 @@ def least_to_come(batches: Ints, seen: Ints, capacity: int, most: int) -> Ints:
                 then = max(still, live - capacity)
                 reloads = then - still + table[after, min(then, most + 1)]
                 table[s, d] = min(table[s, d], reloads)
-    return table
 
 
-@compiled
 def heaviest_path(overlap: Ints) -> int:
     """Return the largest sum of the overlaps of neighbours in an order of all batches."""
     count = len(overlap)
+    return int(_heaviest_path(overlap, np.zeros((1 << count, count), dtype=np.int32)))
+
+
+@compiled
+def _heaviest_path(overlap: Ints, table: Any) -> int:
+    """Return the same; `table` is zeros, set to what each set and its last batch still add."""
+    count = len(overlap)
     full = (1 << count) - 1
-    table = np.zeros((full + 1, count), dtype=np.int32)
     for s in range(full - 1, 0, -1):
         for a in range(count):
             if s >> a & 1:
