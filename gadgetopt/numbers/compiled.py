@@ -28,6 +28,7 @@ import numpy as np
 
 from gadgetopt.numbers.alarm import ended_after
 from gadgetopt.numbers.compiling import follow_numba, preparing
+from gadgetopt.numbers.garbage import cycle_collector_paused
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -209,7 +210,7 @@ _parts: list[Callable[..., Any]] = []
 @functools.cache
 def _numba() -> Any:
     """Return numba, or None where it cannot be imported; it is, once a loop has much to do."""
-    with preparing(time.perf_counter()):
+    with preparing(time.perf_counter()), cycle_collector_paused():
         try:
             import numba
         except ImportError:  # a version of Python or NumPy that numba does not support yet
