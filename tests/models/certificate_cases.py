@@ -35,6 +35,7 @@ TINY = {
 }
 #: Generated instances with methods that prove by a kind of certificate which those have not.
 GENERATED = {
+    "a_srpt": [("pool", {}, "size_price_bound")],
     "bgl_partition": [("quickstart", {}, "branch_and_cut"), ("quickstart", {}, "cut_bound")],
     "forest_packing": [("star", {}, "cut_generation")],
     "adversarial_online_policy": [("predicted", {}, "minimax")],

@@ -3,9 +3,16 @@
 The first job that does not fit gets a reservation: the time at which, by the predictions, its
 blocks will fit. Others start now if they end by then, or leave it room. Predictions that turn out
 too short move the reservation.
+
+Of the jobs that wait only those are asked that may start: a kind of blocks that does not fit is
+skipped as a whole, and so are jobs without room beside the reservation that are too long even on
+the fastest servers. The reservation is found from the ends of running jobs, kept in order.
 """
 
 from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right, insort
 
 import numpy as np
 
@@ -16,7 +23,7 @@ from gadgetopt.system.declaring import method
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
-from ..subproblems.cluster import Cluster
+from ..subproblems.cluster import Cluster, Kind
 from ..subproblems.mapper import Mapper, gpus_held
 from ..subproblems.names import MappingRule, PredictorName
 from ..subproblems.simulation import require_at_least, simulate
@@ -47,20 +54,44 @@ def easy(
 
     Notes
     -----
-    O(waiting + running) per event.
+    O(kinds + asked + reserved log waiting) per event: kinds of blocks that wait, jobs that are
+    asked, and ends until the reservation. If that is for blocks, all jobs that fit are asked.
     """
     require_at_least(1, comm_threshold=comm_threshold)
     cluster = Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold))
     return simulate(instance, _Easy(instance, cluster), Clock(limits), predictor, noise_sd, rng)
 
 
+class _Waiting:
+    """Jobs of one kind that wait, by number of arrival."""
+
+    def __init__(self, kind: Kind):
+        self.kind = kind
+        #: Numbers in order; and in order of the least ticks that the jobs may take, with these.
+        self.numbers: list[int] = []
+        self.shortest: list[tuple[int, int]] = []
+
+    def add(self, number: int, ticks: int) -> None:
+        """Add a job."""
+        self.numbers.append(number)
+        insort(self.shortest, (ticks, number))
+
+    def remove(self, number: int, ticks: int) -> None:
+        """Remove a job."""
+        del self.numbers[bisect_left(self.numbers, number)]
+        del self.shortest[bisect_left(self.shortest, (ticks, number))]
+
+
 class _Easy:
     def __init__(self, instance: ASrptInstance, cluster: Cluster):
         self.cluster = cluster
         self._instance = instance
-        self._queue: list[int] = []
         self._predicted: dict[int, int] = {}
-        self._expected_end: dict[int, int] = {}
+        #: The jobs in order of arrival, and those that wait by kind.
+        self._arrived: list[int] = []
+        self._waiting: dict[Kind, _Waiting] = {}
+        #: Expected ends of jobs that were started, in order, some of which are over.
+        self._ends: list[tuple[int, int]] = []
 
     @property
     def next_event(self) -> int | None:
@@ -70,44 +101,89 @@ class _Easy:
     def arrive(self, job: int, now: int, predicted: int) -> None:
         """Append a job to the queue."""
         self._predicted[job] = predicted
-        self._queue.append(job)
+        kind = self.cluster.kind(job)
+        self._waiting.setdefault(kind, _Waiting(kind)).add(len(self._arrived), self._least(job))
+        self._arrived.append(job)
 
     def dispatch(self, now: int) -> None:
         """Start the head of the queue as long as it fits, then backfill."""
-        begun = 0
-        while begun < len(self._queue) and self.cluster.fits(self._queue[begun]):
-            self._start(self._queue[begun], now)
-            begun += 1
-        del self._queue[:begun]
-        if len(self._queue) < 2 or not self.cluster.free.total:
-            return
-        blocks = self.cluster.kind(self._queue[0])[2]
+        while self._waiting:
+            first = self._head()
+            if not self.cluster.has_room(first.kind):
+                break
+            self._start(first, first.numbers[0], now)
+        fitting = [w for w in self._waiting.values() if self.cluster.has_room(w.kind)]
+        if fitting:
+            self._backfill(fitting, now)
+
+    def _head(self) -> _Waiting:
+        """Return the jobs of which the first is the head of the queue."""
+        return min(self._waiting.values(), key=lambda waiting: waiting.numbers[0])
+
+    def _backfill(self, fitting: list[_Waiting], now: int) -> None:
+        """Start jobs that fit, in order of arrival, unless they delay the head of the queue."""
+        blocks = self._head().kind[2]
         reserved, then = self._reservation(now, blocks)
-        still = self._queue[:1]
-        for job in self._queue[1:]:
-            if not self.cluster.fits(job):
-                still.append(job)
+        # Of each kind the jobs that end in time, last first; asked once no others may start.
+        in_time: dict[Kind, list[int]] = {}
+        asked: list[tuple[int, int]] = []
+
+        def ask_next(k: int, after: int) -> None:
+            """Ask the next job of a kind that may start, after one in order of arrival."""
+            waiting = fitting[k]
+            gpus, *_ = waiting.kind
+            if len(then) > 1 or fit(blocks, [then[0] - gpus]):
+                at = bisect_right(waiting.numbers, after)
+                if at < len(waiting.numbers):
+                    heapq.heappush(asked, (waiting.numbers[at], k))
+                return
+            if waiting.kind not in in_time:
+                ticks = (reserved - now) // self._instance.total_gpus
+                short = waiting.shortest[: bisect_left(waiting.shortest, (ticks + 1, -1))]
+                in_time[waiting.kind] = sorted((n for _, n in short), reverse=True)
+            left = in_time[waiting.kind]
+            while left and left[-1] <= after:
+                left.pop()
+            if left:
+                heapq.heappush(asked, (left[-1], k))
+
+        for k in range(len(fitting)):
+            ask_next(k, -1)
+        while asked:
+            number, k = heapq.heappop(asked)
+            waiting, job = fitting[k], self._arrived[number]
+            if not self.cluster.has_room(waiting.kind):
                 continue
             beside = self._beside(job, then)
-            if not fit(blocks, beside) and self._end(job, now) > reserved:
-                still.append(job)
-            elif self._start(job, now) > reserved:
+            starts = fit(blocks, beside) or self._end(job, now) <= reserved
+            if starts and self._start(waiting, number, now) > reserved:
                 then = beside
-        self._queue = still
+            ask_next(k, number)
 
     def _reservation(self, now: int, blocks: Blocks) -> tuple[int, list[int]]:
         """Return when blocks will fit, and the GPUs that are free then: if single, as of one."""
-        free, total = self.cluster.free.free.copy(), self.cluster.free.total
-        running = ((max(now, self._expected_end[j]), j, used) for j, used in self.cluster.running)
-        ends = sorted(running, key=lambda entry: entry[:2])
-        for at, (end, job, used) in enumerate(ends):
-            for m, gpus in used:
-                free[m] += gpus
-            total += self.cluster.gpus[job]
-            then = [total] if blocks[0][0] == 1 else free
-            if (at + 1 == len(ends) or ends[at + 1][0] > end) and fit(blocks, then):
-                return end, then
-        raise AssertionError("all servers together have room for any job")
+        single, running = blocks[0][0] == 1, self.cluster.running
+        then = [self.cluster.free.total] if single else self.cluster.free.free.copy()
+        reserved, looked_at, current = now, 0, []
+        for expected, job in self._ends:
+            if job not in running:
+                looked_at += 1
+                continue
+            end = max(now, expected)
+            if end > reserved and current and fit(blocks, then):
+                break
+            reserved = end
+            current.append((expected, job))
+            looked_at += 1
+            if single:
+                then[0] += self.cluster.gpus[job]
+                continue
+            for m, gpus in running[job]:
+                then[m] += gpus
+        else:
+            assert fit(blocks, then), "all servers together have room for any job"
+        self._ends[:looked_at] = current
+        return reserved, then
 
     def _beside(self, job: int, free: list[int]) -> list[int]:
         """Return what of free GPUs is left beside a job where it is offered a place."""
@@ -123,13 +199,25 @@ class _Easy:
         return self._expected(job, now, self.cluster.offer(job).units)
 
     def _expected(self, job: int, now: int, units: int) -> int:
+        return now + self._instance.total_gpus * self._ticks(job, units)
+
+    def _ticks(self, job: int, units: int) -> int:
         instance = self._instance
         times = instance.times[instance.jobs[job].job_type]
-        ticks = times.ticks(units, self._predicted[job], instance.tick_s)
-        return now + instance.total_gpus * ticks
+        return times.ticks(units, self._predicted[job], instance.tick_s)
 
-    def _start(self, job: int, now: int) -> int:
+    def _least(self, job: int) -> int:
+        """Return the ticks, as predicted, that a job takes at least: all of it on one server."""
+        return self._ticks(job, self._instance.times[self._instance.jobs[job].job_type].together)
+
+    def _start(self, waiting: _Waiting, number: int, now: int) -> int:
+        """Start a job that waits; return when it is expected to end."""
+        job = self._arrived[number]
+        waiting.remove(number, self._least(job))
+        if not waiting.numbers:
+            del self._waiting[waiting.kind]
         offer = self.cluster.offer(job)
         self.cluster.start(job, now, offer)
-        self._expected_end[job] = end = self._expected(job, now, offer.units)
+        end = self._expected(job, now, offer.units)
+        insort(self._ends, (end, job))
         return end

@@ -48,6 +48,8 @@ class Cluster:
     free : FreeServers
     gpus : list of int
         GPUs of each job.
+    running : dict
+        Jobs that run, and their GPUs on each of their servers.
     """
 
     def __init__(self, instance: ASrptInstance, mapper: Mapper, comm_threshold: Fraction):
@@ -60,8 +62,9 @@ class Cluster:
         self._kinds: list[Kind] = [(a.num_gpus, a.block_unit, a.blocks) for a in instance.job_types]
         self._threshold = comm_threshold
         self._heavy: dict[int, bool] = {}
-        self._running: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
+        self._running: list[tuple[int, int]] = []
         self._schedule: list[tuple[int, int, Offer]] = []
+        self.running: dict[int, tuple[tuple[int, int], ...]] = {}
         #: Start and units of an iteration of the jobs that run.
         self._pace: dict[int, tuple[int, int]] = {}
         # Servers on offer by number of GPUs, until the next change.
@@ -74,11 +77,6 @@ class Cluster:
     def next_completion(self) -> int | None:
         """When the next running job ends; None if none runs."""
         return self._running[0][0] if self._running else None
-
-    @property
-    def running(self) -> Iterable[tuple[int, tuple[tuple[int, int], ...]]]:
-        """Jobs that run, in no order, and their GPUs on each of their servers."""
-        return ((job, used) for _, job, used in self._running)
 
     def progress(self, now: int) -> Iterable[tuple[int, int]]:
         """Yield every job that runs, and how many iterations it has done by now.
@@ -159,15 +157,16 @@ class Cluster:
         used = tuple((m, gpus) for m, gpus in zip(offer.servers, held, strict=True) if gpus)
         self.free.take(used)
         self._changed()
-        heapq.heappush(self._running, (end, job, used))
+        heapq.heappush(self._running, (end, job))
+        self.running[job] = used
         self._schedule.append((job, now, offer))
         self._pace[job] = now, offer.units
         return end
 
     def complete(self) -> int:
         """Free the GPUs of the job that ends next and return it."""
-        _, job, used = heapq.heappop(self._running)
-        self.free.release(used)
+        _, job = heapq.heappop(self._running)
+        self.free.release(self.running.pop(job))
         self._changed()
         del self._pace[job]
         return job

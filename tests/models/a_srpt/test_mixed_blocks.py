@@ -353,7 +353,7 @@ def test_easy_starts_the_head_of_the_queue_when_it_was_promised(mixed, monkeypat
 
     def noted(policy, now, blocks):
         found = reservation(policy, now, blocks)
-        promised.setdefault(policy._queue[0], found[0])
+        promised.setdefault(policy._arrived[policy._head().numbers[0]], found[0])
         return found
 
     monkeypatch.setattr(_Easy, "_reservation", noted)

@@ -8,6 +8,7 @@
   `smith_prices` on.
 - `server_price`: prices of parts of servers, which see fragmentation and communication, made of
   dual feasible functions (`dual_feasible`).
+- `size_prices`: prices by size of job, which see that jobs are whole.
 - `price_guided`: B5 with a schedule in the order of its prices.
 - `outcome`: prices in doubles become certificates.
 """

@@ -6,6 +6,7 @@ r"""Certificates of lower bounds on the weighted sum of completions, and their c
 * `PreemptivePrices`: the same prices for jobs that may be interrupted; proves B3.
 * `PartPrices`: prices of parts of servers, which see fragmentation and communication
   (`server_prices`).
+* `SizePrices`: prices by size of job, which see that jobs are whole (`size_prices`).
 * `PoolStates`, `ClusterStates`: prices of GPU-time, and a cost below which there is no schedule of
   the pool, or of (F). The check looks at all schedules that the prices leave
   (`pool_exhaustion`, `cluster_exhaustion`), up to a number of them; it proves that cost, or what
@@ -55,6 +56,7 @@ from .price_checks import (
     price_bound,
 )
 from .server_prices import bound_of_parts
+from .size_prices import bound_of_sizes
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 
@@ -165,7 +167,29 @@ class PartPrices(_Timed):
         return self
 
 
-Proof = Formula | Prices | PreemptivePrices | PoolStates | ClusterStates | PartPrices
+class SizePrices(_Timed):
+    """Prices of jobs by their GPUs, times `denominator`.
+
+    Attributes
+    ----------
+    in_time, late : tuple, shape (sizes, K)
+        Of every number of GPUs that a job has, the smallest first: the price of a tick in each
+        interval of a job that is in time or late there (`size_prices`).
+    """
+
+    kind: Literal["size_prices"] = "size_prices"
+    in_time: tuple[tuple[Price, ...], ...]
+    late: tuple[tuple[Price, ...], ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        for name, table in (("in_time", self.in_time), ("late", self.late)):
+            for q, row in enumerate(table):
+                self._one_each(f"{name}[{q}]", row)
+        return self
+
+
+Proof = Formula | Prices | PreemptivePrices | PoolStates | ClusterStates | PartPrices | SizePrices
 
 
 class ASrptCertificate(Certificate):
@@ -197,6 +221,8 @@ def proved(instance: ASrptInstance, proof: Proof) -> Fraction:
     pool = pool_of(instance)
     if isinstance(proof, Formula):
         return FORMULAS[proof.formula](pool)
+    if isinstance(proof, SizePrices):
+        return bound_of_sizes(pool, proof.times, proof.in_time, proof.late, proof.denominator)
     steps = as_steps(proof.times, proof.prices, proof.denominator)
     if isinstance(proof, PreemptivePrices):
         return preemptive_price_bound(pool, steps)

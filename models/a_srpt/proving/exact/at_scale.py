@@ -3,8 +3,9 @@
 1. A schedule by `a_srpt_workload`, which takes a second for thousands of jobs; by SPWF, which takes
    less, if half of the time is too short for it.
 2. `price_guided`: a better schedule, and the prices of GPU-time as a bound.
-3. `server_price_bound`, which is higher where jobs leave fragments on servers; and prices of
-   GPU-time that change at the moments of the best schedule.
+3. `server_price_bound`, which is higher where jobs leave fragments on servers; prices of GPU-time
+   that change at the moments of the best schedule; and prices by size, which see that jobs are
+   whole.
 4. Annealing of the order of the best schedule, again and again, as long as there is time.
 """
 
@@ -15,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.numbers.compiled import slow_note
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -29,6 +31,7 @@ from ..bounds.outcome import certified, step_proof
 from ..bounds.price import price_bound, prices_at_moments
 from ..bounds.price_guided import price_guided
 from ..bounds.server_price import server_price_bound
+from ..bounds.size_prices import prices_by_size
 from ..certificate.check import ASrptCertificate, Prices, check_bound
 
 #: Jobs of which a greedy schedule is never cut short: it takes about a second.
@@ -40,6 +43,8 @@ MOST_SEARCHED = 5_000
 #: Steps of the first annealing of step 4; each one after has twice as many.
 #: Tuned: `benchmarks/constants.py`.
 FIRST_STEPS = 160_000
+#: Part of the time left for prices by size. Tuned: `benchmarks/constants.py`.
+SIZES_PART = 0.4
 #: Its first temperature, as a part of the mean wait. Tuned: `benchmarks/constants.py`.
 HOT = 0.03
 
@@ -97,7 +102,7 @@ def _search(
 
 
 def _moments(instance: ASrptInstance, search: Search[ASrptSolution]) -> None:
-    """Prove the bound of prices that change at the moments of the best schedule."""
+    """Prove the bounds of prices that change at the moments of the best schedule."""
     assert search.best is not None
     pool, started = pool_of(instance), np.zeros(len(instance.jobs))
     for job in search.best.jobs:
@@ -105,6 +110,11 @@ def _moments(instance: ASrptInstance, search: Search[ASrptSolution]) -> None:
     found = prices_at_moments(pool, started, search.clock)
     if found is not None:
         _take(instance, search, certified(step_proof(Prices, pool, *found), search.clock))
+    if search.over:
+        return
+    by_size = prices_by_size(pool, started, Clock(search.clock.limits(SIZES_PART)))
+    if by_size is not None:
+        _take(instance, search, certified(by_size, search.clock))
 
 
 def _take(instance: ASrptInstance, search: Search[ASrptSolution], found: MethodOutcome) -> None:

@@ -1,0 +1,142 @@
+r"""The bound that prices by size of job prove, where a price knows which jobs may run together.
+
+At any time a job is *in time* if it would run throughout the interval of prices had it started at
+its release, else it is *late*. Of each number of GPUs, so many jobs are in time in an interval and
+so many late; whatever runs together is some of them, and takes no more than G GPUs. Prices
+:math:`\pi_{q}(t) \ge 0` of a tick of jobs of q GPUs in time and :math:`\pi'_{q}(t) \ge 0` of late
+ones never bring in more than the knapsack
+
+.. math::
+    P(t) = \max \Big\{ \sum_q (n_q \pi_q(t) + n'_q \pi'_q(t)) : \sum_q q\, (n_q + n'_q) \le G,\
+           n_q \le N_q(t),\ n'_q \le N'_q(t) \Big\}.
+
+With :math:`\pi_j` the one of the two that job j pays, for every schedule of the pool
+
+.. math::
+    \sum_j \min_{s \ge r_j} \Big[ w_j (s + d_j) + \int_s^{s + d_j} \pi_j \Big] - \int P(t)\, dt
+    \le \sum_j w_j C_j.
+
+A job that takes longer than :math:`d_j`, as it may on servers, pays no less. Prices q times that of
+a GPU-tick prove no less than `price_checks`; what these cannot see is that the long jobs of few
+GPUs leave room for no whole large job. The bracket is piecewise linear in s, with corners at the
+times of prices and a duration before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
+
+from ...relaxations import Pool
+from .price_checks import INT64_SAFE, Numbers, best_starts
+
+
+def sizes_in_time(pool: Pool, times: Ints) -> tuple[Ints, Bools, Ints]:
+    """Return what prices by size tell apart on a grid of K intervals.
+
+    Returns
+    -------
+    sizes : array of int, shape (sizes,)
+        Numbers of GPUs that jobs have, rising.
+    in_time : array of bool, shape (jobs, K)
+    counts : array of int, shape (2 sizes, K)
+        Jobs of every size that are in time, then those that may be late.
+    """
+    sizes, of_job = np.unique(pool.gpus, return_inverse=True)
+    began = pool.release[:, None] <= times[:-1]
+    in_time = began & (times[1:] <= (pool.release + pool.duration)[:, None])
+    late = (pool.release[:, None] < times[1:]) & ~in_time
+    counts = np.zeros((2 * len(sizes), len(times) - 1), dtype=np.int64)
+    np.add.at(counts, of_job, in_time)
+    np.add.at(counts, len(sizes) + of_job, late)
+    return sizes, in_time, counts
+
+
+def bound_of_sizes(
+    pool: Pool,
+    times: Sequence[int],
+    in_time: Sequence[Sequence[int]],
+    late: Sequence[Sequence[int]],
+    denominator: int,
+) -> Fraction:
+    """Return the bound that whole prices by size prove, exactly.
+
+    Parameters
+    ----------
+    pool : Pool
+    times : sequence of int, length K + 1
+        Rising ticks.
+    in_time, late : sequence of row, shape (sizes, K)
+        Of jobs of every size, the smallest first: their prices between these ticks, times the
+        denominator.
+    denominator : int
+
+    Raises
+    ------
+    ValueError
+        If the rows are not those of the sizes of the pool, or take too long to check.
+    """
+    if (len(times) - 1) * max(pool.total_gpus + 1, len(pool.release)) > MOST_CELLS:
+        raise ValueError(f"times: {len(times) - 1} intervals are too many for the pool to check")
+    grid = np.array(times, dtype=np.int64)
+    sizes, mask, counts = sizes_in_time(pool, grid)
+    for name, rows in (("in_time", in_time), ("late", late)):
+        if len(rows) != len(sizes):
+            raise ValueError(
+                f"{name}: {len(rows)} rows, expected {len(sizes)}, one for each size of the jobs"
+            )
+    lengths = [b - a for a, b in pairwise(times)]
+    highest = [max(prices) for prices in zip(*in_time, *late, strict=True)]
+    dearest = sum(n * p for n, p in zip(lengths, highest, strict=True))
+    scale, weight = pool.weight_scale, pool.weight.tolist()
+    latest = max(times[-1], int(pool.release.max())) + int(pool.duration.max())
+    most = denominator * latest * max(weight) + scale * len(weight) * dearest
+    kind: type = np.int64 if most <= INT64_SAFE else object
+    prices: Numbers = np.array([*in_time, *late], dtype=kind)
+    total = 0
+    size = np.searchsorted(sizes, pool.gpus).tolist()
+    for j, (q, w) in enumerate(zip(size, weight, strict=True)):
+        mine = np.where(mask[j], prices[q], prices[len(sizes) + q])
+        r, d = int(pool.release[j]), int(pool.duration[j])
+        numbers: list[Numbers] = [np.array([x], kind) for x in (r, d, scale, denominator * w)]
+        r_j, d_j, g_j, w_j = numbers
+        value, _ = best_starts(r_j, d_j, g_j, w_j, grid.astype(kind), mine)
+        total += int(value[0])
+    knapsacks = most_paid(pool.total_gpus, np.tile(sizes, 2), counts, prices)
+    total -= scale * sum(n * int(p) for n, p in zip(lengths, knapsacks, strict=True))
+    return Fraction(total, denominator * scale)
+
+
+def most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
+    """Return the most that jobs which run together pay, in each interval: bounded knapsacks.
+
+    Parameters
+    ----------
+    gpus : int
+    sizes : array of int, shape (items,)
+    counts : array of int, shape (items, K)
+    prices : array, shape (items, K)
+        None is negative.
+
+    Notes
+    -----
+    Every number up to N is a sum of some of 1, 2, 4, .. and a rest, so these are the items.
+    """
+    best = np.zeros((counts.shape[1], gpus + 1), dtype=prices.dtype)
+    room = np.arange(gpus + 1)
+    for size, count, price in zip(sizes.tolist(), counts, prices, strict=True):
+        left, piece = np.where(price > 0, np.minimum(count, gpus // size), 0), 1
+        while left.any():
+            taken = np.minimum(piece, left)
+            before = room - size * taken[:, None]
+            paid = np.take_along_axis(best, np.maximum(before, 0), axis=1)
+            paid = paid + (taken * price)[:, None]
+            best = np.maximum(best, np.where(before >= 0, paid, 0))
+            left, piece = left - taken, 2 * piece
+    return best[:, -1]
