@@ -26,7 +26,6 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ...instance import ASrptInstance
 from ...relaxations import Pool, pool_of
 from ..certificate.check import Prices, Proof, SizePrices, proved
-from ..certificate.size_prices import sizes_in_time
 from .ascent import FloatPool
 from .list_schedule import listed
 from .outcome import certified, power_of_two, step_proof
@@ -117,11 +116,18 @@ class _Program:
 
     def __init__(self, pool: Pool, times: Ints):
         self.pool, self.times, self.lengths = pool, times, np.diff(times).astype(np.float64)
-        sizes, in_time, self.counts = sizes_in_time(pool, times)
-        self.sizes: Ints = np.tile(sizes, 2)
-        size = np.searchsorted(sizes, pool.gpus)[:, None]
-        #: The item that a job is in every interval.
-        self.item: Ints = np.where(in_time, size, len(sizes) + size)
+        sizes = sorted(set(pool.gpus.tolist()))
+        self.sizes: Ints = np.array(sizes * 2, dtype=np.int64)
+        #: The item that a job is in every interval, and how many may be each.
+        self.item: Ints = np.zeros((len(pool.release), len(times) - 1), dtype=np.int64)
+        self.counts: Ints = np.zeros((len(self.sizes), len(times) - 1), dtype=np.int64)
+        rows = zip(pool.release.tolist(), pool.duration.tolist(), pool.gpus.tolist(), strict=True)
+        for j, (r, d, g) in enumerate(rows):
+            first, last = np.searchsorted(times, r), np.searchsorted(times, r + d, "right") - 1
+            self.item[j] = sizes.index(g) + len(sizes)
+            self.item[j, first:last] = sizes.index(g)
+            begun = np.searchsorted(times, r, "right") - 1
+            self.counts[self.item[j, begun:], np.arange(begun, len(times) - 1)] += 1
         self.weight: Floats = pool.weight / pool.weight_scale
         self.columns: dict[tuple[int, int], None] = {}
         self.lp = PersistentLp("min")

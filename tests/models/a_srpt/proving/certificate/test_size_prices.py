@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from gadgetopt.models.a_srpt.proving.bounds.price import price_bound
-from gadgetopt.models.a_srpt.proving.bounds.size_prices import size_price_bound
+from gadgetopt.models.a_srpt.proving.bounds.size_prices import _Program, size_price_bound
 from gadgetopt.models.a_srpt.proving.certificate.check import SizePrices, check_bound, proved
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import StepPrices
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import price_bound as bound_of_prices
-from gadgetopt.models.a_srpt.proving.certificate.size_prices import bound_of_sizes, most_paid
+from gadgetopt.models.a_srpt.proving.certificate.size_prices import (
+    bound_of_sizes,
+    most_paid,
+    sizes_in_time,
+)
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.system.result import Limits
 
@@ -86,6 +90,18 @@ def test_prices_in_proportion_prove_no_less_than_prices_of_gpu_time(seed):
     table = [[q * p for p in prices.tolist()] for q in sorted(set(pool.gpus.tolist()))]
     of_gpus = bound_of_prices(pool, StepPrices(times, prices, 4))
     assert bound_of_sizes(pool, times.tolist(), table, table, 4) >= of_gpus
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_search_counts_what_may_run_together_as_the_check_does(seed):
+    rng = np.random.default_rng(seed)
+    pool = pool_of(instance_of((2, 2), random_jobs(rng, 6, 4)))
+    times = np.union1d(rng.integers(0, 14, 6), pool.release[: seed % 7])
+    times = np.union1d(times, [0, int((pool.release + pool.duration).max())])
+    sizes, in_time, counts = sizes_in_time(pool, times)
+    program = _Program(pool, times)
+    assert np.array_equal(program.counts, counts)
+    assert np.array_equal(program.item < len(sizes), in_time)
 
 
 @pytest.mark.parametrize("seed", range(20))
