@@ -3,8 +3,8 @@ r"""Annealing of nested blocks towards a target makespan.
 The energy of a state (`blocks.py`) is the sum over GPUs of the load above the target M, with a
 charge for each GPU above it; a state of energy 0 is a schedule that ends by M. Without a charge
 most states of little energy miss the target by a single slot on one large gang, and no small move
-mends that. Moves: a job to any block of its size (0.3), two jobs of one size and mostly of similar
-durations change places (0.3), two GPUs of a server change places on the late line (0.2), a job
+mends that. Moves: a job to any block of its size (0.1), two jobs of one size and mostly of similar
+durations change places (0.3), two GPUs of a server change places on the late line (0.4), a job
 against all or about half of what lies in another block of its size (0.13), and the whole contents
 of two blocks (0.07). A move that costs e is accepted with probability exp(-e / (T G^x)), with G the
 size of the blocks moved. (reconstructed)

@@ -14,6 +14,9 @@ from .blocks import NEVER
 #: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
 #: By definition.
 MASK, FACTOR, STEP = 2**48 - 1, 0x5DEECE66D, 0xB
+#: A chance of e to the minus this is none: it is less than what the generator can draw.
+#: By definition.
+IMPOSSIBLE = 34.0
 
 
 class Terms(NamedTuple):
@@ -67,6 +70,8 @@ def anneal(
 ) -> tuple[Ints, Ints, int, int]:
     """Make moves `begin` to `end`; return the best state, its energy, the seed.
 
+    Most moves are refused, so a move is priced from the loads of whole GPUs, which stand beside
+    each other for the places of a block, and loads are written only when it is accepted.
     All moves stand here: in functions of their own they take up to twice as long.
 
     Parameters
@@ -80,12 +85,15 @@ def anneal(
     jobs, length = len(gangs), len(server) // 2
     # Room of the right size; new arrays would take much longer to compile.
     after, before, mine, others = order.copy(), order.copy(), order.copy(), order.copy()
+    total, more_a, more_b = load.copy(), load.copy(), load.copy()
     # Lists of the jobs of each block: head[base[k] + b] for block b of 2^k places.
     for j in range(jobs):
         _link(j, base[levels[j]] + (first[j] >> levels[j]), head, after, before)
+    for p in range(len(server)):  # the load of the GPU of each place
+        total[p] = load[p] + load[mate[p]]
     energy = 0
     for p in range(gpus):
-        energy += _over(load[p] + load[mate[p]], target, charge)
+        energy += _over(total[p], target, charge)
     least, best, best_mate = energy, first.copy(), mate.copy()
     temperature = hot * math.exp(cooling * begin)
     for move in range(begin, end):
@@ -98,77 +106,78 @@ def anneal(
         state = (state * FACTOR + STEP) & MASK
         j = ((state >> 17) * jobs) >> 31
         state = (state * FACTOR + STEP) & MASK
-        if kind < 0.3:
+        if kind < 0.4:
             k, g = levels[j], gangs[j]
-            count = gpus >> k
-            a, b = first[j], ((state >> 17) * 2 * count) >> 31
-            b = (b << k) if b < count else length + ((b - count) << k)
-            if a == b:
-                continue
-            here = slots[j, server[a + g - 1] - server[a]]
-            there = slots[j, server[b + g - 1] - server[b]]
-            if there >= NEVER:
-                continue
-            cost = _add(load, mate, a, g, -here, target, charge)
-            cost += _add(load, mate, b, g, there, target, charge)
-            if cost > 0:
-                state = (state * FACTOR + STEP) & MASK
-                chance = math.exp(-cost / (temperature * scale[k]))
-                if state / 281474976710656.0 >= chance:
-                    for p in range(g):
-                        load[a + p] += here
-                        load[b + p] -= there
+            a = first[j]
+            if kind < 0.1:
+                i = -1
+                count = gpus >> k
+                b = ((state >> 17) * 2 * count) >> 31
+                b = (b << k) if b < count else length + ((b - count) << k)
+                if a == b:
                     continue
+                at_a = -slots[j, server[a + g - 1] - server[a]]
+                at_b = slots[j, server[b + g - 1] - server[b]]
+                if at_b >= NEVER:
+                    continue
+            else:
+                low = runs[k]
+                # Any distance of rank, each power of two as likely as the next.
+                away = ((state >> 17) * (runs[k + 1] - low)) >> 31
+                state = (state * FACTOR + STEP) & MASK
+                away = (away >> ((state >> 24) % bits[k])) + 1
+                at = rank[j] + (away if state & (1 << 20) else -away)
+                if at < low or at >= runs[k + 1]:
+                    continue
+                i = order[at]
+                b = first[i]
+                if a == b:
+                    continue
+                ra, rb = server[a + g - 1] - server[a], server[b + g - 1] - server[b]
+                if slots[i, ra] >= NEVER or slots[j, rb] >= NEVER:
+                    continue
+                at_a, at_b = slots[i, ra] - slots[j, ra], slots[j, rb] - slots[i, rb]
+            cost = _cost(total, a, g, at_a, target, charge)
+            # Blocks that may have a GPU in common: the second is priced after the first.
+            common = _common_server(a, b, g, server, length)
+            if common:
+                _raise(load, total, mate, a, g, at_a)
+            cost += _cost(total, b, g, at_b, target, charge)
+            if cost > 0:
+                chance = cost / (temperature * scale[k])
+                accepted = chance < IMPOSSIBLE
+                if accepted:
+                    state = (state * FACTOR + STEP) & MASK
+                    accepted = state / 281474976710656.0 < math.exp(-chance)
+                if not accepted:
+                    if common:
+                        _raise(load, total, mate, a, g, -at_a)
+                    continue
+            if not common:
+                _raise(load, total, mate, a, g, at_a)
+            _raise(load, total, mate, b, g, at_b)
             _unlink(j, base[k] + (a >> k), head, after, before)
+            if i >= 0:
+                _unlink(i, base[k] + (b >> k), head, after, before)
+                _link(i, base[k] + (a >> k), head, after, before)
+                first[i] = a
             _link(j, base[k] + (b >> k), head, after, before)
             first[j] = b
-            energy += cost
-        elif kind < 0.6:
-            k, g = levels[j], gangs[j]
-            low = runs[k]
-            # Any distance of rank, each power of two as likely as the next.
-            away = ((state >> 17) * (runs[k + 1] - low)) >> 31
-            state = (state * FACTOR + STEP) & MASK
-            away = (away >> ((state >> 24) % bits[k])) + 1
-            at = rank[j] + (away if state & (1 << 20) else -away)
-            if at < low or at >= runs[k + 1]:
-                continue
-            i = order[at]
-            a, b = first[j], first[i]
-            if a == b:
-                continue
-            ra, rb = server[a + g - 1] - server[a], server[b + g - 1] - server[b]
-            if slots[i, ra] >= NEVER or slots[j, rb] >= NEVER:
-                continue
-            at_a, at_b = slots[i, ra] - slots[j, ra], slots[j, rb] - slots[i, rb]
-            cost = _add(load, mate, a, g, at_a, target, charge)
-            cost += _add(load, mate, b, g, at_b, target, charge)
-            if cost > 0:
-                state = (state * FACTOR + STEP) & MASK
-                chance = math.exp(-cost / (temperature * scale[k]))
-                if state / 281474976710656.0 >= chance:
-                    for p in range(g):
-                        load[a + p] -= at_a
-                        load[b + p] -= at_b
-                    continue
-            _unlink(j, base[k] + (a >> k), head, after, before)
-            _unlink(i, base[k] + (b >> k), head, after, before)
-            _link(j, base[k] + (b >> k), head, after, before)
-            _link(i, base[k] + (a >> k), head, after, before)
-            first[j], first[i] = b, a
             energy += cost
         elif kind < 0.8:
             # Two GPUs of a server, of the same 32, change places on the late line.
             p = ((state >> 17) * gpus) >> 31
-            s = server[p]
             low = p - (p & 31)
             state = (state * FACTOR + STEP) & MASK
             q = low + (((state >> 17) * 32) >> 31)
-            if q == p or q >= gpus or server[q] != s:
+            if q == p or q >= gpus or server[q] != server[p]:
                 continue
             p2, q2 = mate[p], mate[q]
-            x, y = load[p] + load[p2], load[q] + load[q2]
-            u, v = load[p] + load[q2], load[q] + load[p2]
+            more = load[q2] - load[p2]
+            if more == 0:
+                continue
+            x, y = total[p], total[q]
+            u, v = x + more, y - more
             cost = _over(u, target, charge) + _over(v, target, charge)
             cost -= _over(x, target, charge) + _over(y, target, charge)
             if cost > 0:
@@ -176,6 +185,7 @@ def anneal(
                 if state / 281474976710656.0 >= math.exp(-cost / temperature):
                     continue
             mate[p], mate[q], mate[p2], mate[q2] = q2, p2, q, p
+            total[p], total[q], total[q2], total[p2] = u, v, u, v
             energy += cost
         else:
             i = ((state >> 17) * jobs) >> 31
@@ -183,7 +193,7 @@ def anneal(
                 i, j = j, i
             k, g = levels[j], gangs[j]
             a, b = first[j], (first[i] >> k) << k
-            if a == b or b % length + g > gpus:
+            if a == b or b % length + g > gpus or _common_server(a, b, g, server, length):
                 continue
             whole = kind >= 0.93
             n = 0
@@ -202,39 +212,41 @@ def anneal(
                     others[kept] = others[q]
                     kept += 1
                 m = kept
-            cost = _shift(mine, n, b - a, gangs, slots, server, first, load, mate, target, charge)
-            cost += _shift(
-                others, m, a - b, gangs, slots, server, first, load, mate, target, charge
-            )
-            accepted = cost < NEVER // 2
-            if accepted and cost > 0:
+            for p in range(g):
+                more_a[p], more_b[p] = 0, 0
+            ends = _shift(mine, n, a, b, gangs, slots, server, first, more_a, more_b)
+            if not (ends and _shift(others, m, b, a, gangs, slots, server, first, more_b, more_a)):
+                continue
+            cost = 0
+            for p in range(g):
+                x, y = total[a + p], total[b + p]
+                u, v = x + more_a[p], y + more_b[p]
+                cost += _over(u, target, charge) + _over(v, target, charge)
+                cost -= _over(x, target, charge) + _over(y, target, charge)
+            if cost > 0:
+                chance = cost / (temperature * scale[k])
+                if chance >= IMPOSSIBLE:
+                    continue
                 state = (state * FACTOR + STEP) & MASK
-                chance = math.exp(-cost / (temperature * scale[k]))
-                accepted = state / 281474976710656.0 < chance
+                if state / 281474976710656.0 >= math.exp(-chance):
+                    continue
             for q in range(n):
                 h = mine[q]
-                if accepted:
-                    _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+                _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
                 first[h] += b - a
             for q in range(m):
                 h = others[q]
-                if accepted:
-                    _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+                _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
                 first[h] += a - b
-            if not accepted:
-                _shift(mine, n, a - b, gangs, slots, server, first, load, mate, target, charge)
-                _shift(others, m, b - a, gangs, slots, server, first, load, mate, target, charge)
-                for q in range(n):
-                    first[mine[q]] += a - b
-                for q in range(m):
-                    first[others[q]] += b - a
-                continue
             for q in range(n):
                 h = mine[q]
                 _link(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
             for q in range(m):
                 h = others[q]
                 _link(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+            for p in range(g):
+                _raise(load, total, mate, a + p, 1, more_a[p])
+                _raise(load, total, mate, b + p, 1, more_b[p])
             energy += cost
         if energy < least:
             least = energy
@@ -250,14 +262,30 @@ def _over(load: int, target: int, charge: int) -> int:
 
 
 @compiled
-def _add(load: Ints, mate: Ints, a: int, g: int, more: int, target: int, charge: int) -> int:
-    """Add slots to the places of a block; return what that adds to the energy."""
+def _cost(total: Ints, a: int, g: int, more: int, target: int, charge: int) -> int:
+    """Return what more slots on the GPUs of a block add to the energy."""
     cost = 0
     for p in range(a, a + g):
-        x = load[p] + load[mate[p]]
+        x = total[p]
         cost += _over(x + more, target, charge) - _over(x, target, charge)
-        load[p] += more
     return cost
+
+
+@compiled
+def _raise(load: Ints, total: Ints, mate: Ints, a: int, g: int, more: int) -> None:
+    """Add slots to the places of a block."""
+    for p in range(a, a + g):
+        load[p] += more
+        total[p] += more
+        total[mate[p]] += more
+
+
+@compiled
+def _common_server(a: int, b: int, g: int, server: Ints, length: int) -> bool:
+    """Return True if blocks of different lines have a server in common."""
+    if (a < length) == (b < length):
+        return False
+    return bool(server[a] <= server[b + g - 1] and server[b] <= server[a + g - 1])
 
 
 @compiled
@@ -297,22 +325,27 @@ def _contents(a: int, k: int, base: Ints, head: Ints, after: Ints, found: Ints) 
 def _shift(
     moved: Ints,
     n: int,
-    by: int,
+    a: int,
+    b: int,
     gangs: Ints,
     slots: Ints,
     server: Ints,
     first: Ints,
-    load: Ints,
-    mate: Ints,
-    target: int,
-    charge: int,
-) -> int:
-    """Move the loads of jobs; return what that adds to the energy, much if one never ends."""
-    cost = 0
+    more_a: Ints,
+    more_b: Ints,
+) -> bool:
+    """Add to the places of two blocks what it changes to move jobs from a's to b's.
+
+    False if one never ends there.
+    """
     for q in range(n):
         h = moved[q]
-        g, a = gangs[h], first[h]
-        b = a + by
-        cost += _add(load, mate, a, g, -slots[h, server[a + g - 1] - server[a]], target, charge)
-        cost += _add(load, mate, b, g, slots[h, server[b + g - 1] - server[b]], target, charge)
-    return cost
+        g, at = gangs[h], first[h] - a
+        there = slots[h, server[b + at + g - 1] - server[b + at]]
+        if there >= NEVER:
+            return False
+        here = slots[h, server[a + at + g - 1] - server[a + at]]
+        for p in range(at, at + g):
+            more_a[p] -= here
+            more_b[p] += there
+    return True

@@ -64,7 +64,7 @@ _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 #: Tuned: `benchmarks/constants.py`.
 FEW_JOBS = 40
 #: Moves of the annealing: about a minute. Tuned: `benchmarks/constants.py`.
-MOVES = 400_000_000
+MOVES = 1_000_000_000
 
 #: Share of the remaining time that a rung other than the last may take.
 #: Tuned: `benchmarks/constants.py`.
