@@ -40,7 +40,8 @@ class Cooling(NamedTuple):
     share: float
 
 
-#: The runs, in turn; after all of them, again with twice the moves. Tuned: `benchmarks/constants.py`.
+#: The runs, in turn; after all of them, again with twice the moves.
+#: Tuned: `benchmarks/constants.py`.
 COOLING = (
     Cooling(exponent=0.75, hot=4.0, cold=0.3, charge=0, share=0.5),
     Cooling(exponent=0.6, hot=4.0, cold=0.3, charge=0, share=1.0),
