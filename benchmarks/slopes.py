@@ -4,18 +4,22 @@ No study measures slopes: a size after which nothing is measured is not known be
 
     python benchmarks/slopes.py                       # all systems, to 60 s of processor time
     python benchmarks/slopes.py --only smd gadget --most-s 10
+    python benchmarks/slopes.py --only mip --within gadgetopt.solvers.highs:solve_form
 
 Sizes are doubled until a run would take longer than `--most-s`, 14 times at most. Everything that
-grows with the size is named: machines grow with the jobs where a system has both. The slope is that
-of the logarithms of time and size over the last two doublings; runs under 0.05 s are left out of
-it. 1 is linear, 2 quadratic. The time is that of the method alone, without its check and without
+grows with the size is named: machines grow with the jobs where a system has both. Links of forest
+packing grow with the square of the workers, so that its size is the number of links. The slope is
+that of the logarithms of time and size over the last two doublings; runs under 0.05 s are left out
+of it. 1 is linear, 2 quadratic. The time is that of the method alone, without its check and without
 compiling, the least of two runs where it is short. Methods that look at the clock see the
-processor's time, so that other work on the machine changes little.
+processor's time, so that other work on the machine changes little. With `--within` only the time in
+a function of a module counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import time
 from collections.abc import Mapping
@@ -37,6 +41,9 @@ LEAST_S, REPEATED_S = 0.05, 1.0
 #: Doublings after which a method whose time does not grow has been seen enough.
 MOST_DOUBLINGS = 14
 
+#: Seconds in the function that `--within` names; empty if it names none.
+within: list[float] = []
+
 #: A size, the seconds of a run, and the limit that ended it.
 Point = tuple[int, float, str]
 
@@ -51,6 +58,8 @@ class Growth:
         Options of the preset that grow, with what the first size is multiplied by.
     fixed : mapping
         Other options.
+    counted : str
+        Field of the instance whose length is its size, where that grows faster than the options.
     """
 
     system: str
@@ -59,13 +68,20 @@ class Growth:
     first: int
     grows: Mapping[str, float]
     fixed: Mapping[str, Any]
+    counted: str = ""
 
 
 def growth(
-    system: str, preset: str, methods: str, first: int, grows: Mapping[str, float], **fixed: Any
+    system: str,
+    preset: str,
+    methods: str,
+    first: int,
+    grows: Mapping[str, float],
+    counted: str = "",
+    **fixed: Any,
 ) -> Growth:
     """Return a row; methods are separated by spaces."""
-    return Growth(system, preset, tuple(methods.split()), first, grows, fixed)
+    return Growth(system, preset, tuple(methods.split()), first, grows, fixed, counted)
 
 
 JOBS = {"jobs": 1.0}
@@ -82,7 +98,14 @@ GROWTHS = (
     growth("bgl_resources", "paper", "parametric", 24, {"store_cores": 1, "worker_cores": 0.4}),
     growth("dapple", "random", "dapple", 12, {"layers": 1}),
     growth("dapple", "random", "dapple", 2, {"machines": 1}),
-    growth("forest_packing", "paper", "forest_packing column_generation", 8, {"workers": 1}),
+    growth(
+        "forest_packing",
+        "paper",
+        "forest_packing column_generation",
+        8,
+        {"workers": 1},
+        counted="links",
+    ),
     growth("gadget", "paper", "gadget fifo", 50, {"jobs": 1, "servers": 0.5}),
     growth("knapsack", "paper", "greedy cg_core", 100, {"items": 1}),
     growth("marl_placement", "paper", "lif greedy_jct", 30, {"jobs": 1, "servers_per_rack": 0.33}),
@@ -115,8 +138,8 @@ def drawn(row: Growth, size: int) -> Any:
     return preset.generate(np.random.default_rng(0), **grown, **row.fixed)
 
 
-def measured(row: Growth, method: str, size: int, most_s: float) -> tuple[float, str]:
-    """Return the processor time of a method at a size, and the limit that ended it."""
+def measured(row: Growth, method: str, size: int, most_s: float) -> Point:
+    """Return the size of an instance, the time of a method, and the limit that ended it."""
     system = problem(row.system)
     call = find_method(system, method)
     warm_up(system, call.method)
@@ -124,16 +147,17 @@ def measured(row: Growth, method: str, size: int, most_s: float) -> tuple[float,
     for _ in range(2):
         # A new instance each time, because an instance keeps what it computed.
         instance = drawn(row, size)
+        within[:] = [0.0 for _ in within]
         began, compiling = time.process_time(), compiling_s()
         outcome = call.method.run(
             instance, Limits(time_s=10 * most_s), np.random.default_rng(0), **call.parameters
         )
         taken = time.process_time() - began - (compiling_s() - compiling)
-        seconds = min(seconds, taken)
+        seconds = min(seconds, *(within or [taken]))
         hit = getattr(outcome, "limit_hit", None) or ""
         if seconds > REPEATED_S:
             break
-    return seconds, hit
+    return len(getattr(instance, row.counted)) if row.counted else size, seconds, hit
 
 
 def points(row: Growth, method: str, most_s: float) -> tuple[list[Point], str]:
@@ -142,11 +166,11 @@ def points(row: Growth, method: str, most_s: float) -> tuple[list[Point], str]:
     size, before = row.first, 0.0
     while True:
         try:
-            seconds, hit = measured(row, method, size, most_s)
+            counted, seconds, hit = measured(row, method, size, most_s)
         except Exception as error:  # one row must not end the table
             refused = isinstance(error, ModelRefused)
             return found, f"; {size:,}: {'refused' if refused else type(error).__name__}: {error}"
-        found.append((size, seconds, hit))
+        found.append((counted, seconds, hit))
         grew = seconds / before if before > LEAST_S else 2.0
         if hit or seconds * max(2.0, grew) > most_s or len(found) > MOST_DOUBLINGS:
             return found, ""
@@ -162,12 +186,32 @@ def slope(found: list[Point]) -> float | None:
     return (longer - s) / (more - n)
 
 
+def watch(named: str) -> None:
+    """Let the time in a function count, named as MODULE:FUNCTION."""
+    module, function = named.split(":")
+    home = importlib.import_module(module)
+    original = getattr(home, function)
+
+    def timed(*given: Any, **options: Any) -> Any:
+        began = time.process_time()
+        try:
+            return original(*given, **options)
+        finally:
+            within[0] += time.process_time() - began
+
+    setattr(home, function, timed)
+    within[:] = [0.0]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", default=[], help="systems")
     parser.add_argument("--methods", nargs="+", default=[])
     parser.add_argument("--most-s", type=float, default=60.0)
+    parser.add_argument("--within", default="", metavar="MODULE:FUNCTION")
     given = parser.parse_args()
+    if given.within:
+        watch(given.within)
     time.perf_counter = time.process_time
     print("| system | preset | method | slope | sizes and seconds |\n|---|---|---|---:|---|")
     for row in GROWTHS:
@@ -181,7 +225,9 @@ def main() -> None:
             sizes = ", ".join(
                 f"{n:,}: {seconds:.2g}" + (f" ({hit})" if hit else "") for n, seconds, hit in found
             )
-            what = " ".join(row.grows) + "".join(f", {k} {v}" for k, v in row.fixed.items())
+            what = (row.counted or " ".join(row.grows)) + "".join(
+                f", {k} {v}" for k, v in row.fixed.items()
+            )
             told = "-" if steep is None else f"{steep:.2f}"
             print(
                 f"| {row.system} | {row.preset}: {what} | {method} | {told} | {sizes}{ended} |",

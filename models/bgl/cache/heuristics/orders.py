@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..evaluate import evaluate
 from ..formulations.retention import check_one_free_cache
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of
-from ..subproblems.ordering import heavy_path, improve_order, overlaps, reloads_of
+from ..subproblems.ordering import heavy_paths, improve_order, overlaps, reloads_of
 from ..subproblems.replay import Policy, replay
 from ..subproblems.sweep import keep_earliest_ends
 from .network import is_interval_matrix, keep_by_flow, savings
@@ -89,10 +90,8 @@ def best_path(instance: CacheInstance, clock: Clock) -> list[int]:
         raise ModelRefused(f"requests: {count} have too many pairs")
     weight = overlaps(instance.requests)
     best, most = list(range(count)), -1
-    for first in range(0, count, max(1, count // 8)):
-        if clock.expired:
-            break
-        path = heavy_path(weight, first)
+    in_time = takewhile(lambda _: not clock.expired, range(0, count, max(1, count // 8)))
+    for path in heavy_paths(weight, in_time):
         total = int(weight[path[:-1], path[1:]].sum())
         if total > most:
             best, most = path, total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,6 +12,10 @@ from gadgetopt.search.clock import Clock
 
 from .intervals import intervals_of
 from .sweep import keep_earliest_ends
+
+#: Places of a path that are looked at together for a segment to be reversed, after one was and at
+#: most. Tuned: `benchmarks/constants.py`.
+_PLACES, _MOST_PLACES = 32, 256
 
 
 def overlaps(batches: Sequence[Sequence[int]]) -> Ints:
@@ -27,36 +31,92 @@ def overlaps(batches: Sequence[Sequence[int]]) -> Ints:
 
 
 def heavy_path(weight: Ints, first: int) -> list[int]:
-    """Return a Hamiltonian path: the nearest neighbour from one end, improved by 2-opt.
+    """Return one of `heavy_paths`."""
+    return next(heavy_paths(weight, [first]))
 
-    Only pairs of positive weight gain, so that a sparse matrix takes little time.
+
+def heavy_paths(weight: Ints, firsts: Iterable[int]) -> Iterator[list[int]]:
+    """Yield Hamiltonian paths: the nearest neighbour from each end, improved by 2-opt.
+
+    Only pairs of positive weight gain, so that a sparse matrix takes little time. The weight is
+    symmetric.
     """
     count = len(weight)
     near = [np.flatnonzero(row) for row in weight]
     # The end of the path is followed by one that shares nothing.
     weight = np.pad(weight, (0, 1))
-    order = np.append(_nearest(weight, near, first), count)
-    place = np.argsort(order)
-    link = np.append(weight[order[:-1], order[1:]], 0)
-    improved = True
-    while improved:
-        improved = False
-        for i in range(count - 1):
-            # Reversing order[i + 1 .. j] replaces the links (i, i + 1) and (j, j + 1).
-            a, b = order[i], order[i + 1]
-            j = np.concatenate((place[near[a]], place[near[b]] - 1))
-            j = j[j > i + 1]
-            if not len(j):
-                continue
-            gain = weight[a, order[j]] + weight[b, order[j + 1]] - link[j]
-            most = gain.max()
-            if most > link[i]:
-                k = j[gain == most].min()
-                order[i + 1 : k + 1] = order[i + 1 : k + 1][::-1].copy()
-                place[order[i + 1 : k + 1]] = np.arange(i + 1, k + 1)
-                link[i : k + 1] = weight[order[i : k + 1], order[i + 1 : k + 2]]
+    for first in firsts:
+        path = _Path(weight, near, np.append(_nearest(weight, near, first), count))
+        path.improve()
+        yield path.order[:-1].tolist()
+
+
+class _Path:
+    """A path that reversals of segments make heavier.
+
+    Attributes
+    ----------
+    order, place : array of int
+        The nodes, the one that shares nothing last, and where each is.
+    link : array of int
+        Weight of the link from each place to the next.
+    """
+
+    def __init__(self, weight: Ints, near: Sequence[Ints], order: Ints):
+        self.weight, self.near = weight, near
+        self.order: Ints = order
+        self.place: Ints = np.argsort(order)
+        self.link: Ints = np.append(weight[order[:-1], order[1:]], 0)
+
+    def improve(self) -> None:
+        """Reverse the best segment from each place, until none gains."""
+        last, improved = len(self.near) - 1, True
+        while improved:
+            improved = False
+            i, many = 0, _PLACES
+            while i < last:
+                end = min(i + many, last)
+                found = self.first_gain(i, end)
+                if found is None:
+                    i, many = end, min(2 * many, _MOST_PLACES)
+                    continue
+                self.reverse_from(found)
                 improved = True
-    return order[:-1].tolist()
+                i, many = found + 1, _PLACES
+
+    def first_gain(self, begin: int, end: int) -> int | None:
+        """Return the first of some places from which reversing a segment gains; None if none."""
+        near = [self.near[v] for v in self.order[begin : end + 1].tolist()]
+        here = np.repeat(np.arange(begin, end + 1), [len(nodes) for nodes in near])
+        there = self.place[np.concatenate(near)]
+        # A pair may become the link (i, j) or (i + 1, j + 1).
+        i, j = np.concatenate((here, here - 1)), np.concatenate((there, there - 1))
+        allowed = (j > i + 1) & (i >= begin) & (i < end)
+        i, j = i[allowed], j[allowed]
+        gains = i[self._gain(i, j) > self.link[i]]
+        return int(gains.min()) if len(gains) else None
+
+    def reverse_from(self, i: int) -> None:
+        """Reverse the segment after a place that gains most, the shortest of equal ones."""
+        order, place, link = self.order, self.place, self.link
+        near = self.near[order[i]], self.near[order[i + 1]]
+        j = np.concatenate((place[near[0]], place[near[1]] - 1))
+        j = j[j > i + 1]
+        gain = self._gain(i, j)
+        k = int(j[gain == gain.max()].min())
+        order[i + 1 : k + 1] = order[i + 1 : k + 1][::-1].copy()
+        place[order[i + 1 : k + 1]] = np.arange(i + 1, k + 1)
+        link[i + 1 : k] = link[i + 1 : k][::-1].copy()
+        link[[i, k]] = self.weight[order[[i, k]], order[[i + 1, k + 1]]]
+
+    def _gain(self, i: Ints | int, j: Ints) -> Ints:
+        """Return what reversing order[i + 1 .. j] gains, before the link (i, i + 1) is lost.
+
+        It replaces the links (i, i + 1) and (j, j + 1) by (i, j) and (i + 1, j + 1).
+        """
+        weight, order = self.weight, self.order
+        both = weight[order[i], order[j]] + weight[order[i + 1], order[j + 1]]
+        return np.asarray(both - self.link[j])
 
 
 def _nearest(weight: Ints, near: Sequence[Ints], first: int) -> list[int]:
