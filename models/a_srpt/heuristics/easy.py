@@ -164,7 +164,8 @@ class _Easy:
         """Return when blocks will fit, and the GPUs that are free then: if single, as of one."""
         single, running = blocks[0][0] == 1, self.cluster.running
         then = [self.cluster.free.total] if single else self.cluster.free.free.copy()
-        reserved, looked_at, current = now, 0, []
+        reserved, looked_at = now, 0
+        current: list[tuple[int, int]] = []
         for expected, job in self._ends:
             if job not in running:
                 looked_at += 1

@@ -6,7 +6,9 @@
 3. `server_price_bound`, which is higher where jobs leave fragments on servers; prices of GPU-time
    that change at the moments of the best schedule; and prices by size, which see that jobs are
    whole.
-4. Annealing of the order of the best schedule, again and again, as long as there is time.
+4. Annealing of the order of the best schedule, again and again, as long as there is time: in the
+   pool as long as what it finds there finds servers too, the job that ends last first; then on the
+   servers.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
@@ -88,17 +91,35 @@ def _search(
     if not search.over:
         with clock.phase("prices at moments"):
             _moments(instance, search)
-    lists, steps = ServerLists(instance, Mapper(instance, "best_of")), FIRST_STEPS
     with clock.phase("annealing"):
-        while not search.over:
-            assert search.best is not None
-            jobs = sorted(search.best.jobs, key=lambda job: job.start_microtick)
-            order = np.array([job.job for job in jobs], dtype=np.int64)
-            whole, order = lists.anneal(order, steps, HOT, rng, clock)
-            value = Fraction(whole, instance.weight_scale)
-            if value < search.value:
-                search.offer(value, lists.solution(order))
-            steps *= 2
+        _anneal(instance, search, rng)
+
+
+def _anneal(
+    instance: ASrptInstance, search: Search[ASrptSolution], rng: np.random.Generator
+) -> None:
+    """Take step 4 until the search is over."""
+    lists, steps, in_pool = ServerLists(instance, Mapper(instance, "best_of")), FIRST_STEPS, True
+    assert search.best is not None
+    order = _order(search.best)
+    while not search.over:
+        where = lists.pool if in_pool else lists
+        whole, order = where.anneal(order, steps, HOT, rng, search.clock)
+        value = Fraction(whole, instance.weight_scale)
+        if value < search.value:
+            found = lists.packed(order) if in_pool else lists.solution(order)
+            if found is not None:
+                search.offer(value, found)
+            else:
+                in_pool, order = False, _order(search.best)
+                continue
+        steps *= 2
+
+
+def _order(solution: ASrptSolution) -> Ints:
+    """Return the jobs of a schedule by their starts."""
+    jobs = sorted(solution.jobs, key=lambda job: job.start_microtick)
+    return np.array([job.job for job in jobs], dtype=np.int64)
 
 
 def _moments(instance: ASrptInstance, search: Search[ASrptSolution]) -> None:

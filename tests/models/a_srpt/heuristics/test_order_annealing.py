@@ -18,6 +18,7 @@ from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
 from gadgetopt.search.clock import Clock
 
 from ..hand_checked import H3, H4, small
+from ..rigid_jobs import instance_of
 
 
 def rng(seed=0):
@@ -44,6 +45,31 @@ def test_servers_of_different_sizes_hold_all_parts():
     )
     evaluation = evaluate(mixed, lists_of(mixed).solution(rng(1).permutation(40)))
     assert evaluation.violations == ()
+
+
+@pytest.mark.parametrize("load", [0.5, 1.5])
+def test_packed_schedules_are_those_of_the_pool(load):
+    found = 0
+    for seed in range(12):
+        instance = small(rng(seed), jobs=12, load=load)
+        lists, order = lists_of(instance), rng(seed).permutation(12)
+        solution = lists.packed(order)
+        if solution is not None:
+            found += 1
+            evaluation = evaluate(instance, solution)
+            assert evaluation.violations == ()
+            assert evaluation.objective * instance.weight_scale == lists.pool.value(order)
+    assert found
+
+
+def test_jobs_that_end_late_share_a_server():
+    """In order of arrival the short and the long job would share one, and no server be empty."""
+    jobs = [(0, 1, 9, 1), (0, 1, 3, 1), (0, 1, 9, 1), (0, 1, 3, 1), (3, 2, 5, 1)]
+    instance = instance_of((2, 2), jobs)
+    lists, order = lists_of(instance), np.arange(5)
+    assert evaluate(instance, lists.packed(order)).objective == lists.pool.value(order) == 32
+    too_many = instance_of((3, 3), [(0, 2, 5, 1)] * 3, gradient=4)
+    assert lists_of(too_many).packed(np.arange(3)) is None
 
 
 @pytest.mark.parametrize(("instance", "optimum"), [(H3, 13), (H4, 32)])
