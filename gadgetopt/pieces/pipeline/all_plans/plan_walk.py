@@ -24,6 +24,8 @@ from gadgetopt.search.clock import Clock
 #: Steps of a walk between two looks at the clock, and plans written at a time.
 #: Tuned: `benchmarks/constants.py`.
 STEPS, BATCH = 500_000, 4_096
+#: Parts of the least bound that a plan may be above it. By definition.
+NEAR = (2**60, 1000, 100, 20, 5, 1)
 #: Plans that are returned at most. Tuned: `benchmarks/constants.py`.
 MOST_PLANS = 100_000
 
@@ -72,9 +74,16 @@ class PlanWalk:
         return self._rests
 
     def best(self, rests: StateRests, cutoff: int, clock: Clock) -> LabelOutcome:
-        """Return a plan of the least head-load-tail bound, if that is below a cutoff."""
+        """Return a plan of the least bound, if that is below a cutoff.
+
+        With ways onward the least bound is one that no plan may have; then the plan is near it.
+        """
         least = min(rests.least, cutoff)
-        walked = self.plans(rests, min(cutoff, least + 1), clock, enough=NEVER, most=1)
+        for part in NEAR if self.onward else NEAR[:1]:
+            below = min(cutoff, least + 1 + least // part)
+            walked = self.plans(rests, below, clock, enough=NEVER, most=1)
+            if len(walked.paths) or below == cutoff:
+                break
         return LabelOutcome(self._found(walked)[:1], least, True, len(rests.us))
 
     def below(self, rests: StateRests, cutoff: int, clock: Clock, enough: int) -> LabelOutcome:

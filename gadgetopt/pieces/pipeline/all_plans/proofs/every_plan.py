@@ -12,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.pieces.pipeline.all_plans.proofs.orders import MOST_PLAIN, OrderProof, Orders, Times
 from gadgetopt.pieces.pipeline.all_plans.proofs.plans import Plans
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
+
+#: Plans whose bounds are kept, of 8 kB of times each.
+MOST_KEPT = MOST_CELLS // 10_000
 
 
 class PlanProofs:
@@ -41,6 +45,8 @@ class PlanProofs:
             known = self._orders(times).least_s()
             if known < bound_s and any(times.no_shorter_than(x) for x in self.proved):
                 known = self.claim_s
+            if len(self._least) == MOST_KEPT:
+                self._least.clear()
             self._least[times] = known
         return known
 

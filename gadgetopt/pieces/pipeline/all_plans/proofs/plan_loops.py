@@ -11,6 +11,18 @@ from typing import Any
 from gadgetopt.numbers.compiled import compiled, part_of_loops
 
 
+@part_of_loops
+def one_way(count: int, f: int, b: int) -> int:
+    """Return M blocks of one direction and one of the other, the more of both.
+
+    With the times of all later machines, a machine takes so long from its head to its tail: after M
+    forwards the last microbatch goes to the end and back, or the first one does before M backwards.
+    Times that are so large that 64 bits might not do are 0.
+    """
+    longer, shorter = max(f, b), min(f, b)
+    return count * longer + shorter if longer <= 2**60 // count else 0
+
+
 @compiled
 def extended(
     layer: int,
@@ -18,6 +30,7 @@ def extended(
     tail: int,
     passing: int,
     below: int,
+    count: int,
     full_duplex: bool,
     overlapping: bool,
     choices: Any,
@@ -35,6 +48,8 @@ def extended(
         Layers done, and the numbers of `steps.Row`.
     below : int
         Ticks.
+    count : int
+        Microbatches.
     full_duplex, overlapping : bool
     choices : rows of int, shape (choices, 5)
         Numbers of kind, link (-1 for none) and state, replicas, and GPUs free afterwards.
@@ -50,13 +65,14 @@ def extended(
     int
         The least bound of those that were left out.
     """
-    count, least = 0, 2**61
+    written, least = 0, 2**61
     for c in range(len(choices)):
         kind, link, replicas, free = choices[c][0], choices[c][1], choices[c][3], choices[c][4]
-        h, z, p = head, tail, passing
+        h, z, p, way = head, tail, passing, 0
         if link >= 0:
             c_f, c_b = links[link][0][layer], links[link][1][layer]
             through = h + links[link][2][layer] + z
+            way = h + z + one_way(count, c_f, c_b)
             h += c_f
             z += c_b
             if full_duplex:
@@ -83,6 +99,11 @@ def extended(
             above = max(z, reduce)
             new_head, new_tail = h + f, b + above
             bound = max(h + load + above, new_head + new_tail + u[end], new_head + v[end])
+            # What is to come is passed there and back by the last, or the first, microbatch.
+            onward = h + above + one_way(count, f, b)
+            if way > 0:
+                onward = max(onward, way + f + b)
+            bound = max(bound, onward + w[end])
             new_passing = 0
             if full_duplex:
                 new_passing = p + f + b
@@ -90,10 +111,10 @@ def extended(
             if bound >= below:
                 least = min(least, bound)
                 continue
-            row = found[count]
+            row = found[written]
             row[0], row[1], row[2], row[3], row[4] = c, end, new_head, new_tail, new_passing
-            count += 1
-    return count, least
+            written += 1
+    return written, least
 
 
 @part_of_loops

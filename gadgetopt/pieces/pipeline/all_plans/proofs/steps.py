@@ -104,7 +104,7 @@ class Steps:
             found = [[0] * 5 for _ in range(room)]
             tables = rows.tolist(), self._stages.lists, self._links.lists, *self._lists
             loop = extended.plain
-        sort = self.ticks.full_duplex, self.ticks.overlapping
+        sort = self.ticks.count, self.ticks.full_duplex, self.ticks.overlapping
         count, least = loop(layer, head, tail, passing, below, *sort, *tables, found)
         self.least = min(self.least, int(least))
         longer = np.empty((count, 7), dtype=np.int64)

@@ -11,7 +11,11 @@ follow, with heads :math:`h_q` counted from there,
 .. math:: u = \max_q \Big(h_q + load_q + \sum_{i < q} b_i\Big), \qquad
   v = \max_q \Big(h_q + load_q + \max_{s \le q} \big(\sum_{i=s}^{q-1} b_i + a_s\big)\Big).
 
-Their least values follow from the last stage to the first, with GPUs and links as good as any.
+Their least values follow from the last stage to the first, with GPUs and links as good as any. So
+does that of the sum w of all times that follow, of stages that are not too long for the bound. As a
+microbatch passes what follows there and back between the M forwards of a machine and its backward,
+or between its forward and the M backwards, the load is at least M blocks of one direction, one of
+the other, and w.
 """
 
 from __future__ import annotations
@@ -122,6 +126,7 @@ class Ticks:
             for r in range(1, instance.num_gpus - last + 1)
         }
         self.unit_s: Fraction = self._unit_s(kinds, bound_s)
+        self.below: int = math.ceil(bound_s / self.unit_s)
 
     def _unit_s(self, kinds: list[Kind], bound_s: Fraction) -> Fraction:
         """Return the seconds of a tick."""
@@ -245,11 +250,13 @@ def least_rests(ticks: Ticks, best: dict[int, Kind]) -> Ints:
         for r in range(1, free + 1):
             f, b, load, a = times[r]
             u, v, w = rests[:, free - r, r][:, None, :]
+            w = np.where(load + a < ticks.below, w, NEVER)
+            load = np.maximum(load, _one_way(ticks.count, f, b) + w)
             first = np.stack(
                 [
                     np.maximum(load, f + b + u).min(axis=1),
                     np.maximum(load + a, f + np.maximum(v, b + a + u)).min(axis=1),
-                    np.where(load < NEVER, f + b + w, NEVER).min(axis=1),
+                    (f + b + w).min(axis=1),
                 ]
             )
             np.minimum(rests[:, free, 0], first, out=rests[:, free, 0])
@@ -257,12 +264,20 @@ def least_rests(ticks: Ticks, best: dict[int, Kind]) -> Ints:
                 if ticks.instance.options.uniform_replicas and last != r:
                     continue
                 cf, cb, through = transfers[min(ticks.links[last, r])]
+                through = np.maximum(through, _one_way(ticks.count, cf, cb) + first[2])
                 after = np.stack(
                     [np.maximum(through, cf + cb + first[0]), cf + first[1], cf + cb + first[2]]
                 )
                 np.minimum(rests[:, free, last], after, out=rests[:, free, last])
         np.minimum(rests[:, free], NEVER, out=rests[:, free])
     return rests
+
+
+def _one_way(count: int, f: Ints, b: Ints) -> Ints:
+    """Return M blocks of one direction and one of the other; 0 for times that are very large."""
+    longer = np.maximum(f, b)
+    few = longer <= MOST_SUM // count
+    return np.asarray(np.where(few, count * np.where(few, longer, 0) + np.minimum(f, b), 0))
 
 
 def _stage_times(ticks: Ticks, kind: Kind, most_end: Ints) -> tuple[Ints, Ints, Ints, Ints]:
