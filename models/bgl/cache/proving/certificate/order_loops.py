@@ -59,7 +59,7 @@ def least_to_come(batches: Ints, seen: Ints, capacity: int, most: int) -> Ints:
     array of int16, shape (2^M, most + 2)
         The last column is of any number of dropped nodes beyond `most`, and 0.
     """
-    table = np.zeros((1 << len(batches), most + 2), dtype=np.int16)
+    table: Any = np.zeros((1 << len(batches), most + 2), dtype=np.int16)
     _fill_least(batches, seen, capacity, most, table)
     return table
 
