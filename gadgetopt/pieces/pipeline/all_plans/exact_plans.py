@@ -1,9 +1,10 @@
 """Least makespan over all plans: enumeration below a cutoff, then schedules of what is left.
 
-1. The least head-load-tail bound of all plans, and a plan that has it (`label_search`).
+1. The least bound of all plans by heads, loads and tails, and a plan near it (`label_search`).
 2. Its schedule by rules and local search is the first incumbent, if there is no better one.
-3. All plans whose head-load-tail bound is below a cutoff, for a cutoff that grows to the incumbent.
-   Each gets its one-machine bound, and a schedule by rules if that is below the incumbent.
+3. All plans whose bound of one machine, or of heads, loads and tails where plans are labels, is
+   below a cutoff, which grows to the incumbent. Each gets its one-machine bound, and a schedule by
+   rules if that is below the incumbent.
 4. What is still below the incumbent gets local search, then branch and bound over its orders
    (`order_search`), smallest bound first; CP-SAT gets what that leaves open.
 
@@ -104,7 +105,7 @@ class ExactPlans:
     certify: Callable[[Fraction, tuple[OrderProof, ...]], Certificate] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     part: float = 1.0
-    #: All plans with a smaller head-load-tail bound are among the leaves.
+    #: All plans that may have a schedule shorter than this are among the leaves.
     _frontier_s: Fraction = Fraction(0)
     #: Seconds that the check of the certificate takes, about.
     _check_s: float = 0.0
