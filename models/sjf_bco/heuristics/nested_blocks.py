@@ -44,7 +44,9 @@ class Cooling(NamedTuple):
 #: Tuned: `benchmarks/constants.py`.
 COOLING = (
     Cooling(exponent=0.75, hot=4.0, cold=0.3, charge=0, share=0.5),
-    Cooling(exponent=0.6, hot=4.0, cold=0.3, charge=0, share=1.0),
+    Cooling(exponent=0.5, hot=8.0, cold=0.3, charge=0, share=1.0),
+    Cooling(exponent=0.75, hot=8.0, cold=0.3, charge=0, share=1.0),
+    Cooling(exponent=0.5, hot=4.0, cold=0.3, charge=0, share=1.0),
 )
 #: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted, and a run goes on
 #: from the one before.
