@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.declaring import method
@@ -34,6 +35,9 @@ from .price import good_prices
 #: Most intervals, and jobs times intervals: 200 jobs in 200 of them take three seconds.
 #: Tuned: `benchmarks/constants.py`.
 MOST_INTERVALS, MOST_ENTRIES = 1500, 500_000
+#: Intervals, times GPUs, times the pieces of all sizes: more take the check too long.
+#: Tuned: `benchmarks/constants.py`.
+MOST_PIECES = 2 * 10**9
 #: Part of the bound up to which the program and its prices may differ, and by which a row must be
 #: broken to be added. Tuned: `benchmarks/constants.py`.
 CLOSED, BROKEN = 1e-9, 1e-6
@@ -62,7 +66,8 @@ def size_price_bound(instance: ASrptInstance, limits: Limits) -> MethodOutcome:
 def prices_by_size(pool: Pool, order_by: Floats, clock: Clock) -> SizePrices | None:
     """Return good prices by size that change at the moments of a list schedule.
 
-    None if there are too many moments, or time is up before there are any prices.
+    None if there are too many moments, also for the check, or time is up before there are any
+    prices.
 
     Parameters
     ----------
@@ -77,6 +82,8 @@ def prices_by_size(pool: Pool, order_by: Floats, clock: Clock) -> SizePrices | N
     if len(times) > MOST_INTERVALS or len(times) * len(starts) > MOST_ENTRIES:
         return None
     program = _Program(pool, times)
+    if program.is_too_large:
+        return None
     program.add_columns([(j, int(s)) for j, s in enumerate(starts.tolist())])
     best, prices = -INFINITY, None
     while not clock.expired and program.lp.solve(clock.limits()) is Status.OPTIMAL:
@@ -135,6 +142,13 @@ class _Program:
         self.lp.add_rows(ones, ones, [0] * n, [], [])
         self.rows: list[_Row] = []
         self._add([_Row(k, self.sizes / pool.total_gpus) for k in range(len(self.lengths))])
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether a check of prices by size would refuse to look at what may run together."""
+        gpus = min(self.pool.total_gpus, int(self.pool.gpus.sum())) + 1
+        pieces = sum(most.bit_length() for most in self.counts.max(axis=1).tolist())
+        return gpus > MOST_CELLS or len(self.lengths) * gpus * pieces > MOST_PIECES
 
     def prices(self) -> Floats:
         """Return the prices of all items in all intervals by the duals of the rows."""

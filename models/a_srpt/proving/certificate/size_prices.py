@@ -34,7 +34,11 @@ from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.numbers.memory import MOST_CELLS
 
 from ...relaxations import Pool
-from .price_checks import INT64_SAFE, Numbers, best_starts
+from .price_checks import INT64_SAFE, Numbers, best_starts, blocks
+
+#: Numbers that the knapsacks of a check may write, about five nanoseconds each, and how many times
+#: as long one larger than 64 bits takes. Tuned: `benchmarks/constants.py`.
+MOST_WRITTEN, LARGE = 2 * 10**9, 30
 
 
 def sizes_in_time(pool: Pool, times: Ints) -> tuple[Ints, Bools, Ints]:
@@ -82,7 +86,7 @@ def bound_of_sizes(
     ValueError
         If the rows are not those of the sizes of the pool, or take too long to check.
     """
-    if (len(times) - 1) * max(pool.total_gpus + 1, len(pool.release)) > MOST_CELLS:
+    if (len(times) - 1) * len(pool.release) > MOST_CELLS:
         raise ValueError(f"times: {len(times) - 1} intervals are too many for the pool to check")
     grid = np.array(times, dtype=np.int64)
     sizes, mask, counts = sizes_in_time(pool, grid)
@@ -98,6 +102,8 @@ def bound_of_sizes(
     latest = max(times[-1], int(pool.release.max())) + int(pool.duration.max())
     most = denominator * latest * max(weight) + scale * len(weight) * dearest
     kind: type = np.int64 if most <= INT64_SAFE else object
+    if takes_long(pool.total_gpus, np.tile(sizes, 2), counts, LARGE if kind is object else 1):
+        raise ValueError(f"times: {len(times) - 1} intervals are too many for the pool to check")
     prices: Numbers = np.array([*in_time, *late], dtype=kind)
     total = 0
     size = np.searchsorted(sizes, pool.gpus).tolist()
@@ -128,15 +134,44 @@ def most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
     -----
     Every number up to N is a sum of some of 1, 2, 4, .. and a rest, so these are the items.
     """
+    gpus = needed(gpus, sizes, counts)
+    every = [
+        _most_paid(gpus, sizes, counts[:, block], prices[:, block])
+        for block in blocks(counts.shape[1], gpus + 1)
+    ]
+    return np.concatenate(every)
+
+
+def _most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
     best = np.zeros((counts.shape[1], gpus + 1), dtype=prices.dtype)
-    room = np.arange(gpus + 1)
     for size, count, price in zip(sizes.tolist(), counts, prices, strict=True):
         left, piece = np.where(price > 0, np.minimum(count, gpus // size), 0), 1
         while left.any():
             taken = np.minimum(piece, left)
-            before = room - size * taken[:, None]
-            paid = np.take_along_axis(best, np.maximum(before, 0), axis=1)
-            paid = paid + (taken * price)[:, None]
-            best = np.maximum(best, np.where(before >= 0, paid, 0))
+            for n in set(taken.tolist()) - {0}:
+                at, held = np.flatnonzero(taken == n), n * size
+                paid = best[at, : gpus + 1 - held] + n * price[at, None]
+                best[at, held:] = np.maximum(best[at, held:], paid)
             left, piece = left - taken, 2 * piece
     return best[:, -1]
+
+
+def needed(gpus: int, sizes: Ints, counts: Ints) -> int:
+    """Return the GPUs that all jobs together take at most: a knapsack has no use for more."""
+    return min(gpus, int((sizes @ counts).max()))
+
+
+def takes_long(gpus: int, sizes: Ints, counts: Ints, each: int = 1) -> bool:
+    """Return True if `most_paid` may take too long, or too much memory for one interval.
+
+    Parameters
+    ----------
+    gpus, sizes, counts
+        As there.
+    each : int
+        How many times as long a number takes as one of 64 bits.
+    """
+    gpus = needed(gpus, sizes, counts)
+    most = np.minimum(counts.max(axis=1), gpus // sizes).tolist()
+    written = counts.shape[1] * (gpus + 1) * sum(n.bit_length() for n in most)
+    return written * each > MOST_WRITTEN or (gpus + 1) * each > MOST_CELLS

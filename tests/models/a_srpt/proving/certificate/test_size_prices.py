@@ -6,15 +6,23 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gadgetopt.models.a_srpt.proving.bounds import size_prices as search
 from gadgetopt.models.a_srpt.proving.bounds.price import price_bound
 from gadgetopt.models.a_srpt.proving.bounds.size_prices import _Program, size_price_bound
-from gadgetopt.models.a_srpt.proving.certificate.check import SizePrices, check_bound, proved
+from gadgetopt.models.a_srpt.proving.certificate import price_checks, size_prices
+from gadgetopt.models.a_srpt.proving.certificate.check import (
+    Prices,
+    SizePrices,
+    check_bound,
+    proved,
+)
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import StepPrices
 from gadgetopt.models.a_srpt.proving.certificate.price_checks import price_bound as bound_of_prices
 from gadgetopt.models.a_srpt.proving.certificate.size_prices import (
     bound_of_sizes,
     most_paid,
     sizes_in_time,
+    takes_long,
 )
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.system.result import Limits
@@ -114,6 +122,46 @@ def test_knapsacks_with_bounds_are_those_of_all_choices(seed):
         choices = product(*(range(n + 1) for n in counts[:, k].tolist()))
         paid = [int(prices[:, k] @ n) for n in choices if sizes @ n <= gpus]
         assert best[k] == max(paid)
+
+
+@pytest.mark.parametrize("blocks_of", [1, 10**6])
+def test_knapsacks_are_looked_at_in_blocks_with_as_many_gpus_as_jobs_have(blocks_of, monkeypatch):
+    monkeypatch.setattr(price_checks, "BLOCK", blocks_of)
+    rng = np.random.default_rng(0)
+    sizes, counts = np.array([3, 5]), rng.integers(0, 4, (2, 6))
+    prices = rng.integers(0, 9, (2, 6))
+    everything = (counts * prices).sum(axis=0)
+    assert np.array_equal(most_paid(10**9, sizes, counts, prices), everything)
+    assert most_paid(10**9, sizes, counts, prices.astype(object)).tolist() == everything.tolist()
+    written = 6 * (int((sizes @ counts).max()) + 1) * (2 + 2)
+    monkeypatch.setattr(size_prices, "MOST_WRITTEN", 3 * written)
+    assert not takes_long(10**9, sizes, counts, 3)
+    assert takes_long(10**9, sizes, counts, 4)
+    assert takes_long(10**9, sizes[:1], np.array([[10**8]]))
+
+
+def test_certificates_that_take_too_long_are_refused_and_not_made(monkeypatch):
+    instance = instance_of((2, 2), [(0, 1, 40, 10), *[(0, 2, 10, 1)] * 3])
+    found = size_price_bound(instance, Limits())
+    proof = found.certificate.proof
+    assert isinstance(proof, SizePrices)
+    monkeypatch.setattr(size_prices, "MOST_WRITTEN", 1)
+    with pytest.raises(ValueError, match="intervals are too many for the pool to check"):
+        proved(instance, proof)
+    monkeypatch.setattr(search, "MOST_PIECES", 1)
+    assert isinstance(size_price_bound(instance, Limits()).certificate.proof, Prices)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_search_makes_none_that_the_check_refuses(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    pool = pool_of(instance_of((2, 2), random_jobs(rng, 6, 4)))
+    program = _Program(pool, np.unique(np.append(rng.integers(0, 14, 6), [0, 40])))
+    given = pool.total_gpus, program.sizes, program.counts
+    for most in range(0, 400, 3):
+        monkeypatch.setattr(size_prices, "MOST_WRITTEN", most)
+        monkeypatch.setattr(search, "MOST_PIECES", most)
+        assert program.is_too_large or not takes_long(*given)
 
 
 @pytest.mark.parametrize("seed", range(12))
