@@ -202,7 +202,8 @@ class ExactPlans:
             done = rung if first_left is None else min(rung, first_left.least)
             self.notes["plans enumerated"] = len(found.plans)
             self._frontier_s = max(self._frontier_s, done * space.tick_s)
-            self._proved(min(Fraction(self.search.value), self._bound(leaves.values())))
+            bound_s = self._bound(leaves.values())
+            self._proved(bound_s if bound_s < self.search.value else Fraction(self.search.value))
             if first_left or self._over or rung >= self._cutoff(space):
                 break
         return sorted(leaves.values(), key=lambda leaf: leaf.bound_s)

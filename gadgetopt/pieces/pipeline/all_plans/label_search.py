@@ -399,8 +399,10 @@ class PlanSpace:
         outcome = LabelOutcome([], min(root, cutoff), True, 0)
         for factor in (*LADDER, None):
             rung = cutoff if factor is None else min(cutoff, int(root * factor) + 1)
-            if outcome.plans or rung <= outcome.ticks:
+            if outcome.plans:
                 break
+            if rung <= outcome.ticks:  # known; all rungs but the last, if the root is 0
+                continue
             found = self.search(rung, clock, dominance=True)
             ticks = max(outcome.ticks, found.ticks)
             outcome = LabelOutcome(found.plans, ticks, found.complete, found.labels)

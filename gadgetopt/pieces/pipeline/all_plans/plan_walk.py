@@ -84,7 +84,8 @@ class PlanWalk:
             walked = self.plans(rests, below, clock, enough=NEVER, most=1)
             if len(walked.paths) or below == cutoff:
                 break
-        return LabelOutcome(self._found(walked)[:1], least, True, len(rests.us))
+        complete = walked.complete or len(walked.paths) > 0
+        return LabelOutcome(self._found(walked)[:1], least, complete, len(rests.us))
 
     def below(self, rests: StateRests, cutoff: int, clock: Clock, enough: int) -> LabelOutcome:
         """Return all plans below a cutoff but those whose bound of one machine is enough."""

@@ -162,6 +162,14 @@ def test_plans_are_bounded_where_there_is_no_incumbent_yet(monkeypatch):
     assert search.value == 38
 
 
+def test_no_incumbent_is_needed_for_a_cutoff_that_no_plan_is_below(monkeypatch):
+    monkeypatch.setattr(ExactPlans, "_first", lambda *_: None)
+    monkeypatch.setattr(exact_plans, "RUNGS", (0.5, *exact_plans.RUNGS))
+    search, _ = exact(e1())
+    assert search.closed
+    assert search.value == 38
+
+
 def test_a_gap_ends_the_search_early():
     search, run = exact(profiled(VGG16, 4, 2, 2), Limits(rel_gap=0.5))
     assert search.closed

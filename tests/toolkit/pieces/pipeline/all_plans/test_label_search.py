@@ -18,7 +18,8 @@ from gadgetopt.pieces.pipeline.all_plans.machine_rules import (
     across_machines,
     merges_to,
 )
-from gadgetopt.pieces.pipeline.cluster import MatrixCluster
+from gadgetopt.pieces.pipeline.cluster import MatrixCluster, TwoLevelCluster
+from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.plan import plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
@@ -187,6 +188,37 @@ def test_without_time_the_bound_is_that_of_the_root():
     outcome = space.least_bound(Clock(Limits(time_s=0.0)))
     assert not outcome.complete
     assert 0 < outcome.ticks <= space.least_bound(Clock()).ticks
+
+
+def test_a_walk_that_time_ends_before_it_finds_a_plan_is_not_complete():
+    """The tables are there by then, and with them the least bound."""
+    space = space_of(profiled(GNMT, 8, 2, 4), WALKS)
+    least = space.least_bound(Clock())
+    assert least.plans
+    outcome = space.search(least.ticks + 1, Clock(Limits(time_s=0.0)), dominance=True)
+    assert (outcome.plans, outcome.ticks, outcome.complete) == ([], least.ticks, False)
+
+
+@pytest.mark.parametrize("few_stages", [LABELS, WALKS])
+def test_plans_are_found_that_no_table_tells_from_nothing(few_stages):
+    """Only AllReduce takes time, and the root does not know that one stage has two GPUs.
+
+    The first layer's 2 bytes, between two GPUs of 2 B/s, take a second.
+    """
+    instance = profiled("0 0 2e9 0/0 0 3e9 0/0 0 3e9 0", 2, 1, 3).model_copy(
+        update={
+            "options": PipelineOptions(max_stages=2),
+            "cluster": TwoLevelCluster(
+                gpus_per_machine=(3,), intra_bytes_per_s=2e9, inter_bytes_per_s=1e9
+            ),
+        }
+    )
+    space = space_of(instance, few_stages)
+    assert space.root_ticks == 0
+    for cutoff in (NEVER, space.ticks_above(Fraction(2))):
+        outcome = space.least_bound(Clock(), cutoff)
+        assert outcome.complete
+        assert outcome.ticks * space.tick_s == plan_bound_s(instance, outcome.plans[0].plan) == 1
 
 
 def test_nothing_is_below_the_least_bound():
