@@ -22,6 +22,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
 from gadgetopt.numbers.loop_pieces import put
+from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
 
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
@@ -161,6 +162,8 @@ class ServerLists(Lists):
     def packed(self, order: Ints) -> ASrptSolution | None:
         """Return a list's schedule of the pool on servers, None if not all parts find one.
 
+        Also None if jobs, moments and servers are too many.
+
         The starts are known, so the job that ends last is placed first: its parts lie where servers
         then are busy for the fewest ticks more, beside others that also end late.
         """
@@ -169,7 +172,10 @@ class ServerLists(Lists):
         ends = starts + self._jobs[1]
         moments = np.unique(np.concatenate([starts, ends]))
         begin, end = np.searchsorted(moments, starts), np.searchsorted(moments, ends)
-        if len(capacities) * int((end - begin).sum()) > MOST_PLACES:
+        if (
+            len(capacities) * int((end - begin).sum()) > MOST_PLACES
+            or len(capacities) * len(moments) > MOST_CELLS
+        ):
             return None
         lengths, servers = np.diff(moments), np.zeros_like(parts)
         free = np.repeat(capacities[:, None], len(lengths), axis=1)

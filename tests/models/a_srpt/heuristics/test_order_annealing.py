@@ -8,6 +8,7 @@ from gadgetopt.models.a_srpt.data.generate.presets import (
     quickstart,
 )
 from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.heuristics import order_annealing
 from gadgetopt.models.a_srpt.heuristics.order_annealing import (
     ServerLists,
     pool_lists,
@@ -70,6 +71,14 @@ def test_jobs_that_end_late_share_a_server():
     assert evaluate(instance, lists.packed(order)).objective == lists.pool.value(order) == 32
     too_many = instance_of((3, 3), [(0, 2, 5, 1)] * 3, gradient=4)
     assert lists_of(too_many).packed(np.arange(3)) is None
+
+
+@pytest.mark.parametrize("limit", ["MOST_PLACES", "MOST_CELLS"])
+def test_none_are_packed_where_servers_and_moments_are_too_many(limit, monkeypatch):
+    lists = lists_of(instance_of((2, 2), [(0, 1, 9, 1), (0, 1, 3, 1), (3, 2, 5, 1)]))
+    assert lists.packed(np.arange(3)) is not None
+    monkeypatch.setattr(order_annealing, limit, 1)
+    assert lists.packed(np.arange(3)) is None
 
 
 @pytest.mark.parametrize(("instance", "optimum"), [(H3, 13), (H4, 32)])
