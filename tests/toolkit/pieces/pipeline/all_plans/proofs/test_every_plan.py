@@ -57,7 +57,7 @@ def test_what_is_proved_is_true_whatever_is_claimed(instance, factor):
 @pytest.mark.parametrize("stage", ["1 1", "2 1", "1 3", "0 2"])
 @pytest.mark.parametrize("transfer_bytes", [0.0, 12e6, 60e6])
 def test_claims_a_little_too_large_are_not_proved(count, stage, transfer_bytes):
-    """AllReduce is long, so each GPU is a stage: nothing hides a bound that is a block too large."""
+    """AllReduce is long, so each GPU is a stage, and no other plan hides a bound too large."""
     row = f"{stage} 1e9 {transfer_bytes}"
     instance = profiled(f"{row}/{row}", count, 1, 2)
     least = brute_force_s(instance)
