@@ -6,7 +6,8 @@ The first table has the processor time and the largest memory of commands, solve
 included, each the least of three; bytecode is kept in a folder of its own, as an installation has
 it. The second has, for every system, the processor seconds in which the loops of its default
 methods are compiled, on its quickstart instance and one of the preset `paper`, into a cache that is
-empty at first, those in which they are read from it in a new process, numba included, and then the
+empty at first, those in which they are read from it in a new process, numba included; then the
+same for all systems in one process, which imports numba once, with an empty cache; and then the
 functions that were compiled for several types of arguments. By it the prices of machine code are
 set (`gadgetopt/numbers/compiled.py`): loops are compiled here whatever they have to do.
 
@@ -32,7 +33,7 @@ from gadgetopt.numbers import compiled
 from gadgetopt.numbers.compiling import listening
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.generation import Series, documents_of
-from gadgetopt.system.registry import problem, problem_names
+from gadgetopt.system.registry import problem_names
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
 
@@ -82,9 +83,8 @@ def commands(folder: str) -> None:
         )
 
 
-def compiled_here(name: str) -> None:
-    """Run a system's default methods and print what was compiled, as JSON."""
-    document = read_instance(library() / "quickstart" / f"{name}.json")
+def compiled_here(names: Sequence[str]) -> None:
+    """Run the default methods of systems and print what was compiled, as JSON."""
     began_s, spent_s = [0.0], [0.0]
 
     def at_numba(event: str, _: float) -> None:
@@ -95,9 +95,11 @@ def compiled_here(name: str) -> None:
 
     compiled.READ_S = compiled.COMPILE_S = 0.0  # also where little is asked of them
     with listening(at_numba):
-        for instance in (document, next(documents_of(Series(system=name, preset="paper")))):
-            for method in instance.problem.default_methods:
-                solve(instance, method, Limits(time_s=SOLVE_S))
+        for name in names:
+            small = read_instance(library() / "quickstart" / f"{name}.json")
+            for instance in (small, next(documents_of(Series(system=name, preset="paper")))):
+                for method in instance.problem.default_methods:
+                    solve(instance, method, Limits(time_s=SOLVE_S))
     print(json.dumps({"seconds": spent_s[0], "signatures": signatures()}))
 
 
@@ -118,13 +120,16 @@ def loops(names: Sequence[str], folder: str) -> None:
     total_s, several = [0.0, 0.0], dict[str, int]()
     print(f"\n{'system':32} {'compiled, s':>12} {'read, s':>8} {'loops':>6}")
     for name in names:
-        compiling, reading = (told(name, environment) for _ in range(2))
+        compiling, reading = (told([name], environment) for _ in range(2))
         both = compiling["seconds"], reading["seconds"]
         total_s = [before + now for before, now in zip(total_s, both, strict=True)]
         several |= {n: max(k, several.get(n, 0)) for n, k in compiling["signatures"].items()}
         print(f"{name:32} {both[0]:12.1f} {both[1]:8.1f} {len(compiling['signatures']):6}")
         sys.stdout.flush()
     print(f"{'all':32} {total_s[0]:12.1f} {total_s[1]:8.1f} {len(several):6}")
+    alone = {**environment, "NUMBA_CACHE_DIR": f"{folder}/loops_of_all"}
+    both = tuple(told(names, alone)["seconds"] for _ in range(2))
+    print(f"{'all in one process':32} {both[0]:12.1f} {both[1]:8.1f}", flush=True)
     for name, count in sorted(several.items(), key=lambda item: -item[1]):
         if count > 1:
             print(f"  {count} types of arguments: {name}")
@@ -141,9 +146,9 @@ def sizes() -> None:
     print(f"{'all':32} {sum(found.values()):8.1f}")
 
 
-def told(name: str, environment: Mapping[str, str]) -> Any:
-    """Return what a process of its own tells of a system's loops."""
-    asked = [sys.executable, __file__, "--loops-of", name]
+def told(names: Sequence[str], environment: Mapping[str, str]) -> Any:
+    """Return what a process of its own tells of the loops of systems."""
+    asked = [sys.executable, __file__, "--loops-of", *names]
     done = subprocess.run(asked, capture_output=True, text=True, env=environment, check=True)
     return json.loads(done.stdout.strip().split("\n")[-1])
 
@@ -154,13 +159,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=problem_names())
     parser.add_argument("--no-loops", action="store_true")
     parser.add_argument("--sizes", action="store_true", help="of the installed packages, only")
-    parser.add_argument("--loops-of", help=argparse.SUPPRESS)
+    parser.add_argument("--loops-of", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.sizes:
         sizes()
         return
     if given.loops_of:
-        compiled_here(problem(given.loops_of).name)
+        compiled_here(given.loops_of)
         return
     with tempfile.TemporaryDirectory() as folder:
         commands(folder)

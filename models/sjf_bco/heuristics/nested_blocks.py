@@ -43,9 +43,13 @@ class Cooling(NamedTuple):
 #: The runs, in turn; after all of them, again with twice the moves.
 #: Tuned: `benchmarks/constants.py`.
 COOLING = (
+    Cooling(exponent=0.25, hot=16.0, cold=1.0, charge=10, share=0.25),
     Cooling(exponent=0.75, hot=4.0, cold=0.3, charge=0, share=0.5),
+    Cooling(exponent=1.0, hot=8.0, cold=0.3, charge=4, share=0.25),
     Cooling(exponent=0.5, hot=8.0, cold=0.3, charge=0, share=1.0),
+    Cooling(exponent=0.5, hot=5.0, cold=0.3, charge=0, share=0.5),
     Cooling(exponent=0.75, hot=8.0, cold=0.3, charge=0, share=1.0),
+    Cooling(exponent=1.0, hot=16.0, cold=0.5, charge=10, share=1.0),
     Cooling(exponent=0.5, hot=4.0, cold=0.3, charge=0, share=1.0),
 )
 #: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted, and a run goes on
