@@ -37,7 +37,7 @@ RUNS = (
     ("knapsack", "paper", ("memetic",), 2.0),
     ("oneflow_sbp", "quickstart", ("reparametrisation",), 20.0),
     ("pipeline_schedules", "quickstart", ("annealing",), 2.0),
-    ("sjf_bco", "mini_paper", ("gpu_bins", "ladder", "priced_search"), 20.0),
+    ("sjf_bco", "mini_paper", ("gpu_bins", "ladder:gpu_bins=false", "priced_search"), 20.0),
     ("sjf_bco", "mini_paper", ("nested_blocks", "order_annealing"), 2.0),
     ("spp", "paper", ("exact_spp",), 20.0),
 )

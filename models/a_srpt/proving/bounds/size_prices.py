@@ -211,7 +211,7 @@ class _Program:
         for k in np.flatnonzero(full).tolist():
             if clock.expired:
                 break
-            worth = self._broken(mean[:, k], self.counts[:, k])
+            worth = self._broken(mean[:, k], self.counts[:, k], clock)
             if worth is not None:
                 new.append(_Row(k, worth))
         self._add(new)
@@ -241,8 +241,8 @@ class _Program:
         held: Floats = np.diff(np.clip(self.times, s, s + self.pool.duration[j])).astype(float)
         return held
 
-    def _broken(self, mean: Floats, counts: Ints) -> Floats | None:
-        """Return a row that a mean of what runs breaks, None if it is a mixture.
+    def _broken(self, mean: Floats, counts: Ints, clock: Clock) -> Floats | None:
+        """Return a row that a mean of what runs breaks, None if it is a mixture or time is up.
 
         Prices are sought that make the mean worth most, while nothing that may run together is
         worth more than 1; of that, what the prices make worth most comes into the program.
@@ -257,7 +257,7 @@ class _Program:
             values = np.concatenate([row[at] for row, at in zip(together, entries, strict=True)])
             none, one = np.full(len(together), -INFINITY), np.ones(len(together))
             lp.add_rows(none, one, begins, np.concatenate(entries), values.astype(float))
-            if lp.solve(Clock().limits()) is not Status.OPTIMAL or lp.objective <= 1.0 + BROKEN:
+            if lp.solve(clock.limits()) is not Status.OPTIMAL or lp.objective <= 1.0 + BROKEN:
                 return None
             worth = np.maximum(0.0, lp.values)
             most, chosen = _worth_most(
