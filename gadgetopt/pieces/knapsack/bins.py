@@ -191,21 +191,30 @@ def distributions(
     may_go_on : callable, optional
         Given what is in the first bins, and what is left for the others.
     """
-    row = [0] * len(capacities)
-    room = [0] * (len(capacities) + 1)
-    for m in reversed(range(len(capacities))):
+    bins = len(capacities)
+    room = [0] * (bins + 1)
+    for m in reversed(range(bins)):
         room[m] = room[m + 1] + capacities[m]
-
-    def fill(m: int, need: int) -> Iterator[tuple[int, ...]]:
-        if m == len(capacities):
+    if total > room[0]:
+        return
+    if not bins:
+        yield ()
+        return
+    # `need[m]` items are left for bin m and those behind it; each bin begins with the most it
+    # takes, and one less each time that all ways of those behind it were gone through.
+    row, need = [0] * bins, [total] * (bins + 1)
+    m = 0
+    row[0] = min(total, capacities[0]) + 1
+    while m >= 0:
+        row[m] -= 1
+        if row[m] < max(0, need[m] - room[m + 1]):
+            m -= 1
+            continue
+        need[m + 1] = need[m] - row[m]
+        if may_go_on is not None and not may_go_on(row[: m + 1], need[m + 1]):
+            continue
+        if m + 1 == bins:
             yield tuple(row)
-            return
-        most = min(need, capacities[m], row[m - 1] if alike[m] else need)
-        for x in range(most, max(0, need - room[m + 1]) - 1, -1):
-            row[m] = x
-            if may_go_on is None or may_go_on(row[: m + 1], need - x):
-                yield from fill(m + 1, need - x)
-        row[m] = 0
-
-    if total <= room[0]:
-        yield from fill(0, total)
+            continue
+        m += 1
+        row[m] = min(need[m], capacities[m], row[m - 1] if alike[m] else need[m]) + 1

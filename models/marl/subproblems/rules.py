@@ -22,9 +22,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.search.groups import Groups, Key
 
 from .cluster import MOST_UNITS
-from .groups import Groups, Key
 from .occupancy import Occupancy
 
 GroupRule = Literal["tetris", "pack", "lb", "lif"]

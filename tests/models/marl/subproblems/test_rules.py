@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.models.marl.placement.data.generate import presets
+from gadgetopt.models.marl.subproblems import jct_rule
+from gadgetopt.models.marl.subproblems.jct_rule import JctPlacer
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
 from gadgetopt.models.marl.subproblems.orders import ORDERS, in_order
 from gadgetopt.models.marl.subproblems.placers import placer_of
@@ -108,6 +110,28 @@ def test_jobs_come_and_go_and_what_is_left_is_as_if_they_had_never_been(rule, se
         for k in range(len(instance.jobs)):
             if rule != "random" and not o.servers_of[k]:
                 assert placer.choose(k) == fresh.choose(k)
+
+
+@settings(max_examples=50)
+@given(seed=st.integers(0, 10**6))
+def test_groups_of_servers_change_no_choice_of_greedy_jct(seed):
+    rng = np.random.default_rng(seed)
+    instance = presets.leaf_spine(rng, jobs=40, racks=int(rng.integers(1, 4)), servers_per_rack=8)
+    even = rng.random() < 0.5  # then many costs are equal
+    jobs = [j.model_copy(update={"iterations": 1000} if even else {}) for j in instance.jobs]
+    per_task = bool(rng.random() < 0.3)
+    instance = instance.model_copy(update={"jobs": tuple(jobs), "per_task": per_task})
+    plain, grouped = (JctPlacer(Occupancy(instance)) for _ in range(2))
+    for j in [*range(len(jobs)), *rng.integers(len(jobs), size=40).tolist()]:
+        there = dict(plain.occupancy.servers_of[j])
+        for placer, many in ((plain, 10**6), (grouped, 0)):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(jct_rule, "_MANY", many)
+                if there:
+                    placer.remove(j)
+                else:
+                    placer.place(j)
+        assert plain.occupancy.jobs_on == grouped.occupancy.jobs_on
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,11 +1,18 @@
 """Items of a few sizes and bins: against every server for every item, and all bins there are."""
 
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 import pytest
 
-from gadgetopt.pieces.knapsack.bins import arrangements, blocks_of, enough_bins, fit, fit_apart
+from gadgetopt.pieces.knapsack.bins import (
+    arrangements,
+    blocks_of,
+    distributions,
+    enough_bins,
+    fit,
+    fit_apart,
+)
 
 
 def packs(blocks, free):
@@ -102,3 +109,38 @@ def test_enough_bins_are_enough_and_the_last_one_is_needed():
 def test_arrangements_are_all_there_are(total, capacities):
     every = [row for row in product(*(range(c + 1) for c in capacities)) if sum(row) == total]
     assert list(arrangements(total, capacities)) == sorted(every, reverse=True)
+
+
+def test_distributions_are_all_there_are_the_first_bins_full_first():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        bins = int(rng.integers(0, 5))
+        capacities = rng.integers(0, 4, bins).tolist()
+        alike = [m > 0 and bool(rng.random() < 0.4) for m in range(bins)]
+        total, most = int(rng.integers(0, 8)), int(rng.integers(1, 4))
+
+        def may_go_on(row, need, most=most):
+            return row[-1] <= most and need != 1
+
+        ways = [
+            row
+            for row in product(*(range(c + 1) for c in capacities))
+            if sum(row) == total and all(not alike[m] or row[m] <= row[m - 1] for m in range(bins))
+        ]
+        ways.sort(reverse=True)
+        assert list(distributions(total, capacities, alike)) == ways
+        kept = [
+            row
+            for row in ways
+            if all(may_go_on(row[: m + 1], total - sum(row[: m + 1])) for m in range(bins))
+        ]
+        assert list(distributions(total, capacities, alike, may_go_on)) == kept
+
+
+def test_distributions_over_thousands_of_bins():
+    bins = 2000
+    alike = [False, *[True] * (bins - 1)]
+    first, second = islice(distributions(bins, [2] * bins, alike), 2)
+    assert first == (2,) * (bins // 2) + (0,) * (bins // 2)
+    assert second == (2,) * (bins // 2 - 1) + (1, 1) + (0,) * (bins // 2 - 1)
+    assert list(distributions(bins, [1] * bins, alike)) == [(1,) * bins]
