@@ -3,14 +3,16 @@
 An exact method of ours (reconstructed). It climbs until the lower bound meets the makespan. Rungs:
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
-2. bounds with certificates: energetic, the class bound; on few jobs the bounds by configurations
-   of a slot, with prices of iterations and of modes; the GPU-bin configuration LP;
-3. above `FEW_JOBS` jobs, annealing on nested blocks towards the bound;
-4. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
+2. bounds with certificates: energetic, the class bound, and the GPU-bin configuration LP;
+3. above `FEW_JOBS` jobs, annealing on nested blocks towards the bound; up to as many, CP-W
+   (`within.py`), some seconds of it: if contention does not decide, it often closes the gap;
+4. on few jobs the bounds by configurations of a slot, with prices of iterations and of modes; they
+   come before CP-W where they take a second at most;
+5. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
    an optimum without contention exists, the two meet; on few jobs the priced search, with annealing
-   of orders, comes between the two;
-5. CP-L2;
-6. CP-E with the constraints of CP-L2, the last rung.
+   of orders, and more of CP-W come between the two;
+6. CP-L2;
+7. CP-E with the constraints of CP-L2, the last rung.
 
 The rung on which the bounds met shows what was hard about an instance.
 """
@@ -56,6 +58,7 @@ from ..bounds.combinatorial import energetic
 from ..bounds.instants import instants
 from ..certificate.mode_prices import Modes
 from . import priced_search
+from .within import Within
 
 #: Formulation behind the bound, by the rung that raised it last.
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
@@ -74,12 +77,18 @@ _SHARE = 0.5
 #: Tuned: `benchmarks/constants.py`.
 _SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.9
 
+#: Rounds of CP-W before the bounds by configurations, about 12 s, and after the priced search.
+#: Tuned: `benchmarks/constants.py`.
+_FIRST_ROUNDS, _MORE_ROUNDS = 2, 3
+
 #: Share of the remaining time that the priced search may take. Tuned: `benchmarks/constants.py`.
 _SHARE_OF_SEARCH = 0.8
 
 #: Jobs up to which configurations of a slot are listed, and the priced search is tried.
 #: Tuned: `benchmarks/constants.py`.
 MOST_JOBS_OF_CONFIGURATIONS = 20
+#: Jobs up to which that takes a second at most. Tuned: `benchmarks/constants.py`.
+FEW_JOBS_OF_CONFIGURATIONS = 12
 
 
 class _Search(Search[SjfBcoSolution]):
@@ -92,9 +101,10 @@ class _Search(Search[SjfBcoSolution]):
         self.bound_from: str | None = None
         #: Reasons why methods were skipped on a large instance.
         self.refused: list[str] = []
-        #: What the priced search did.
+        #: What CP-W and the priced search did.
         self.notes: dict[str, Any] = {}
         self._modes = Modes(instance)
+        self._within = Within(instance, rng)
 
     @property
     def upper(self) -> int | None:
@@ -171,7 +181,16 @@ class _Search(Search[SjfBcoSolution]):
     def priced_search(self) -> None:
         """Run the priced search of rung 4."""
         with self._inner(self.clock.limits(_SHARE_OF_SEARCH)) as inner:
-            self.notes = priced_search.close(self._modes, inner, self.rng)
+            self.notes["priced_search"] = priced_search.close(self._modes, inner, self.rng)
+
+    def within(self, share: float, rounds: int) -> None:
+        """Run CP-W of rung 3 or 5."""
+        with self._inner(self.clock.limits(share)) as inner:
+            try:
+                self._within.close(inner, rounds)
+            finally:
+                self.notes["within"] = self._within.notes
+                self.versions.update(self._within.versions)
 
     @contextmanager
     def _inner(self, limits: Limits) -> Iterator[Search[SjfBcoSolution]]:
@@ -213,22 +232,34 @@ class _Search(Search[SjfBcoSolution]):
         elif outcome.bound is not None:
             self.raise_lower(round_up(outcome.bound))
 
-    def rungs(self, rung_s: float, gpu_bins: bool, priced: bool) -> Iterator[tuple[str, Any]]:
+    def rungs(
+        self, rung_s: float, gpu_bins: bool, priced: bool, within: bool
+    ) -> Iterator[tuple[str, Any]]:
         """Yield names and actions of the rungs, cheapest first."""
         yield "heuristics", self.heuristics
         yield "energetic", self.energetic
         yield "class_lp", self.classes
-        if len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
-            yield "instants", self.configurations
-            if priced:
-                yield "modes", self.modes
+        jobs = len(self.instance.jobs)
         if gpu_bins:
             yield "gpu_bins", self.gpu_bins
-            if len(self.instance.jobs) > FEW_JOBS:
+            if jobs > FEW_JOBS:
                 yield "nested_blocks", self.nested_blocks
+        by_configurations: list[tuple[str, Any]] = []
+        if jobs <= MOST_JOBS_OF_CONFIGURATIONS:
+            by_configurations.append(("instants", self.configurations))
+            if priced:
+                by_configurations.append(("modes", self.modes))
+        if jobs <= FEW_JOBS_OF_CONFIGURATIONS:
+            yield from by_configurations
+        if within and jobs <= FEW_JOBS:
+            yield "CP-W", lambda: self.within(_SHARE, _FIRST_ROUNDS)
+        if jobs > FEW_JOBS_OF_CONFIGURATIONS:
+            yield from by_configurations
         yield "CP-L", lambda: self.cp(without_contention, rung_s)
-        if priced and len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
+        if priced and jobs <= MOST_JOBS_OF_CONFIGURATIONS:
             yield "priced_search", self.priced_search
+        if within and jobs <= FEW_JOBS:
+            yield "CP-W", lambda: self.within(_SHARE, _MORE_ROUNDS)
         yield "CP-U", lambda: self.cp(without_sharing, rung_s)
         yield "CP-L2", lambda: self.cp(with_shared_slots, rung_s)
         yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
@@ -247,6 +278,7 @@ def ladder(
     rung_s: float = 20.0,
     gpu_bins: bool = True,
     priced: bool = True,
+    within: bool = True,
 ) -> MethodOutcome:
     """Heuristics, bounds and CP-SAT models in turn until the gap is closed.
 
@@ -265,6 +297,8 @@ def ladder(
         Include the GPU-bin bound, and above `FEW_JOBS` jobs the annealing on nested blocks.
     priced : bool, default True
         Include the priced search up to `MOST_JOBS_OF_CONFIGURATIONS` jobs.
+    within : bool, default True
+        Include CP-W up to `FEW_JOBS` jobs.
 
     Returns
     -------
@@ -276,7 +310,7 @@ def ladder(
     rng = fixed_rng()
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
-    for name, climb in search.rungs(rung_s, gpu_bins, priced):
+    for name, climb in search.rungs(rung_s, gpu_bins, priced, within):
         if search.closed or search.limit_hit:
             break
         if search.clock.expired:
@@ -289,8 +323,7 @@ def ladder(
         history.append({"rung": name, "lower": search.bound, "upper": search.upper})
     closed_by = history[-1]["rung"] if search.closed else None
     outcome = search.outcome(search.best, closed_by=closed_by, rungs=history)
-    if search.notes:
-        outcome.notes["priced_search"] = search.notes
+    outcome.notes.update({name: notes for name, notes in search.notes.items() if notes})
     if search.refused:
         outcome.notes["refused"] = search.refused
     outcome.dual_bound = search.bound or None
