@@ -1,7 +1,7 @@
 """CP-W asked again and again: the least M within which a schedule ends, as far as contention lets.
 
 A rung of the ladder, ours (reconstructed). At M, the bound so far, two questions are open: whether
-the relaxation of CP-W (`formulations/cp_within.py`) has a schedule within M slots, and whether the
+the relaxation of CP-W (`within_model.py`) has a schedule within M slots, and whether the
 restriction has one. A "no" of the relaxation raises the bound by a slot, and a "yes" of the
 restriction is optimal. If the relaxation says yes and the restriction no, contention decides, and
 another method has to go on.
@@ -24,8 +24,8 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Status
 
 from ...formulations.cp import simulated
-from ...formulations.cp_within import WithinModel
 from ...instance import SjfBcoInstance, SjfBcoSolution
+from .within_model import WithinModel
 
 #: Seconds of a call in the first round. Tuned: `benchmarks/constants.py`.
 FIRST_S = 1.0

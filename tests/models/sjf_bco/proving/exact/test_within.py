@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pytest
 
+from gadgetopt.models.sjf_bco.data.generate.presets import mini_paper
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.formulations.cp_within import WithinModel, free_level
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
+from gadgetopt.models.sjf_bco.proving.exact.ladder import ladder
+from gadgetopt.models.sjf_bco.proving.exact.within_model import WithinModel, free_level
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, Status
 
-from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance
-from ..hand_checked import instance, job
+from ...exact_instances import HAND_CHECKED, optimum_of, tiny_instance
+from ...hand_checked import instance, job
 
 
 def within(
@@ -67,3 +70,12 @@ def test_a_job_that_is_too_long_leaves_no_schedule():
     inst = instance([1], [job(1, 30)], horizon=5)
     assert within(inst, 2, shared=True) is None
     assert within(inst, 3, shared=True) is not None
+
+
+def test_twenty_jobs_on_five_servers_are_closed():
+    # The bounds before CP-W end at 27, the heuristics at 31.
+    inst = mini_paper(np.random.default_rng([2, 0]), jobs=20, servers=5)
+    outcome = ladder(inst, Limits(time_s=120))
+    assert outcome.dual_bound == outcome.claimed_objective == 28
+    assert outcome.notes["closed_by"] == "CP-W"
+    assert evaluate(inst, outcome.solution).objective == 28

@@ -4,7 +4,7 @@ Both models are (reconstructed). A job is local on one server s (:math:`l_{js} =
 r >= 2 servers (:math:`x_{jr} = 1`), and takes the slots that it takes there without contention,
 :math:`d_j(1, 0)` or :math:`d_j(r, 1)`. A local job is an optional interval of fixed length and
 demand on its server, from which CP-SAT concludes far more than from one interval with variable
-demands on all servers (`cp_model.py`). Only a spread job has variable demands:
+demands on all servers (`formulations/cp_model.py`). Only a spread job has variable demands:
 
 .. math::
     \textstyle\sum_s l_{js} + \sum_r x_{jr} = 1, \quad \sum_s y_{js} = G_j \sum_r x_{jr}, \quad
@@ -26,10 +26,10 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.solvers.cpsat import value_of
 from gadgetopt.solvers.to_cpsat.cp_model import cp_model
 
-from ..instance import SjfBcoInstance, SjfBcoSolution
-from ..rates import RateTable
-from ..size_limits import refuse_many_pairs
-from ..subproblems.symmetry import (
+from ...instance import SjfBcoInstance, SjfBcoSolution
+from ...rates import RateTable
+from ...size_limits import refuse_many_pairs
+from ...subproblems.symmetry import (
     equal_servers,
     identical_jobs,
     neighbours,
