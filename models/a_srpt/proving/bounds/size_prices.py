@@ -9,6 +9,9 @@ the prices of the certificate.
 
 1. Columns: starts that are cheaper than their job's dual under the prices, until there are none.
 2. Rows: of every interval that is too full for jobs that are whole. Back to 1 if there are any.
+
+Starts may have windows, as in the branches of `exact.size_branches`: what certain jobs leave is
+then the room of an interval, and a job may have no start at all, for a large cost.
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ MOST_PIECES = 2 * 10**9
 CLOSED, BROKEN = 1e-9, 1e-6
 #: Columns added for a job at a time. Tuned: `benchmarks/constants.py`.
 MOST_NEW = 4
+#: Ticks that no start costs a job of weight 1 at first, how many times as many if one has none, and
+#: at most. Tuned: `benchmarks/constants.py`.
+NO_START, DEARER, DEAREST = 1e3, 10.0, 1e7
 
 
 @method(kind="relaxation", reference="ours", formulation="size_prices")
@@ -81,28 +87,21 @@ def prices_by_size(pool: Pool, order_by: Floats, clock: Clock) -> SizePrices | N
     times = np.unique(np.concatenate([pool.release, starts, *ends])).astype(np.int64)
     if len(times) > MOST_INTERVALS or len(times) * len(starts) > MOST_ENTRIES:
         return None
-    program = _Program(pool, times)
+    program = SizeProgram(pool, times)
     if program.is_too_large:
         return None
     program.add_columns([(j, int(s)) for j, s in enumerate(starts.tolist())])
-    best, prices = -INFINITY, None
-    while not clock.expired and program.lp.solve(clock.limits()) is Status.OPTIMAL:
-        tables = program.prices()
-        bound, new = program.price(tables)
-        if bound > best:
-            best, prices = bound, tables
-        if new and program.lp.objective > bound + CLOSED * abs(bound):
-            program.add_columns(new)
-        elif not program.add_rows(clock):
-            break
-    return None if prices is None else _proof(pool, times, prices)
+    _, prices = program.solve(clock)
+    return None if prices is None else size_proof(pool, times, prices, pool.release)
 
 
-def _proof(pool: Pool, times: Ints, prices: Floats) -> SizePrices:
+def size_proof(pool: Pool, times: Ints, prices: Floats, latest: Ints) -> SizePrices:
+    """Return prices as a certificate, also for jobs that start as late as `latest`."""
     lengths = np.diff(times)
     dearest = float(prices.max(axis=0) @ lengths)
+    last = float(max(times[-1], latest.max()))
     # No sum of the check has more than this many prices.
-    denominator = power_of_two(pool, float(times[-1]), dearest * len(pool.release))
+    denominator = power_of_two(pool, last, dearest * len(pool.release))
     whole = np.round(prices * denominator).astype(np.int64).tolist()
     rows, half = tuple(tuple(row) for row in whole), len(whole) // 2
     return SizePrices(
@@ -112,36 +111,89 @@ def _proof(pool: Pool, times: Ints, prices: Floats) -> SizePrices:
 
 @dataclass(frozen=True)
 class _Row:
-    """In an interval, `worth` of all that runs there is at most 1; a coefficient for each item."""
+    """In an interval, `worth` of all that pays there is at most `most`."""
 
     interval: int
     worth: Floats
+    most: float
 
 
-class _Program:
-    """Starts of jobs, and rows of intervals; *items* are sizes in time, then sizes late."""
+class SizeProgram:
+    """Starts of jobs, and rows of intervals; *items* are sizes in time, then late, then none.
 
-    def __init__(self, pool: Pool, times: Ints):
+    Parameters
+    ----------
+    pool : Pool
+        With the earliest starts as releases.
+    times : array of int, shape (K + 1,)
+    latest : array of int, shape (jobs,), optional
+        Last starts, if there are any; a job may then have no start, at a large cost.
+    known : dict, optional
+        Items that may run together, as earlier programs of the same sizes found them.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        times: Ints,
+        latest: Ints | None = None,
+        known: dict[tuple[int, ...], None] | None = None,
+    ):
+        self.known = {} if known is None else known
         self.pool, self.times, self.lengths = pool, times, np.diff(times).astype(np.float64)
+        never = np.full(len(pool.release), np.iinfo(np.int64).max // 2)
+        self.latest: Ints = never if latest is None else latest
         sizes = sorted(set(pool.gpus.tolist()))
         self.sizes: Ints = np.array(sizes * 2, dtype=np.int64)
-        #: The item that a job is in every interval, and how many may be each.
-        self.item: Ints = np.zeros((len(pool.release), len(times) - 1), dtype=np.int64)
-        self.counts: Ints = np.zeros((len(self.sizes), len(times) - 1), dtype=np.int64)
-        rows = zip(pool.release.tolist(), pool.duration.tolist(), pool.gpus.tolist(), strict=True)
-        for j, (r, d, g) in enumerate(rows):
-            first, last = np.searchsorted(times, r), np.searchsorted(times, r + d, "right") - 1
-            self.item[j] = sizes.index(g) + len(sizes)
-            self.item[j, first:last] = sizes.index(g)
-            begun = np.searchsorted(times, r, "right") - 1
-            self.counts[self.item[j, begun:], np.arange(begun, len(times) - 1)] += 1
+        none = len(self.sizes)
+        #: The item that a job is in every interval, how many may be each, and what others leave.
+        self.item: Ints = np.full((len(pool.release), len(times) - 1), none, dtype=np.int64)
+        self.counts: Ints = np.zeros((none + 1, len(times) - 1), dtype=np.int64)
+        self.room: Ints = np.full(len(times) - 1, pool.total_gpus)
+        rows = zip(*(x.tolist() for x in (pool.release, self.latest, pool.duration)), strict=True)
+        for j, (r, last, d) in enumerate(rows):
+            of_size, every = sizes.index(int(pool.gpus[j])), np.arange(len(times) - 1)
+            begun, over = np.searchsorted(times, r, "right") - 1, np.searchsorted(times, last + d)
+            self.item[j, max(0, begun) : over] = of_size + len(sizes)
+            end = max(0, np.searchsorted(times, r + d, "right") - 1)
+            self.item[j, np.searchsorted(times, r) : end] = of_size
+            certain = slice(np.searchsorted(times, last), end)
+            self.item[j, certain] = none
+            self.room[certain] -= pool.gpus[j]
+            self.counts[self.item[j], every] += 1
+        self.counts = self.counts[:none]
         self.weight: Floats = pool.weight / pool.weight_scale
         self.columns: dict[tuple[int, int], None] = {}
         self.lp = PersistentLp("min")
         n, ones = len(pool.release), np.ones(len(pool.release))
         self.lp.add_rows(ones, ones, [0] * n, [], [])
+        #: Columns of jobs that have no start.
+        self.none = 0 if latest is None else n
+        self._dear = NO_START
+        if self.none:
+            every = np.arange(n)
+            self.lp.add_columns(self._no_start(), 0 * ones, ones, every, every, ones)
         self.rows: list[_Row] = []
-        self._add([_Row(k, self.sizes / pool.total_gpus) for k in range(len(self.lengths))])
+        full = np.flatnonzero(self.sizes @ self.counts > self.room).tolist()
+        every_size = self.sizes.astype(np.float64)
+        self._add([_Row(k, every_size, float(self.room[k])) for k in full])
+        self._candidates()
+
+    def _no_start(self) -> Floats:
+        """Return what no start costs each job."""
+        return self.weight * (self.pool.release + self.pool.duration + self._dear)
+
+    def _candidates(self) -> None:
+        """Number the starts at which costs may have corners, shape (jobs, starts), and the ends."""
+        first, d = self.pool.release[:, None], self.pool.duration[:, None]
+        last = np.maximum(first, self.latest[:, None] if self.none else self.times[-1])
+        every = np.broadcast_to(self.times, (len(d), len(self.times)))
+        starts = np.clip(np.concatenate([first, last, every, every - d], axis=1), first, last)
+        self.starts: Ints = np.sort(starts, axis=1)
+        self._where = [
+            (k := np.searchsorted(self.times, at, "right") - 1, at - self.times[k])
+            for at in (self.starts, self.starts + d)
+        ]
 
     @property
     def is_too_large(self) -> bool:
@@ -149,6 +201,30 @@ class _Program:
         gpus = min(self.pool.total_gpus, int(self.pool.gpus.sum())) + 1
         pieces = sum(most.bit_length() for most in self.counts.max(axis=1).tolist())
         return gpus > MOST_CELLS or len(self.lengths) * gpus * pieces > MOST_PIECES
+
+    def solve(self, clock: Clock, enough: float = INFINITY) -> tuple[float, Floats | None]:
+        """Return the best bound until time is up, or it is above `enough`, and its prices."""
+        best, prices = -INFINITY, None
+        while not clock.expired and self.lp.solve(clock.limits()) is Status.OPTIMAL:
+            tables = self.prices()
+            bound, new = self.price(tables)
+            if bound > best:
+                best, prices = bound, tables
+            if best > enough:
+                break
+            if new and self.lp.objective > bound + CLOSED * abs(bound):
+                self.add_columns(new)
+            elif not self.add_rows(clock) and not self._make_dearer():
+                break
+        return best, prices
+
+    def _make_dearer(self) -> bool:
+        """Let no start cost more if a job has none; return True if it did not cost too much yet."""
+        if self._dear >= DEAREST or self.lp.values[: self.none].sum() <= BROKEN:
+            return False
+        self._dear *= DEARER
+        self.lp.change_costs(np.arange(self.none), self._no_start())
+        return True
 
     def prices(self) -> Floats:
         """Return the prices of all items in all intervals by the duals of the rows."""
@@ -158,30 +234,38 @@ class _Program:
             tables[:, row.interval] += dual * row.worth
         return tables
 
+    def costs(self, tables: Floats) -> Floats:
+        """Return what the starts that may be corners cost under prices, shape (jobs, starts)."""
+        every = np.arange(len(self.lengths))
+        mine = np.append(tables, np.zeros((1, len(every))), axis=0)[self.item, every]
+        paid = np.cumsum(mine * self.lengths, axis=1)
+        paid, mine = np.pad(paid, ((0, 0), (1, 0))), np.pad(mine, ((0, 0), (0, 1)))
+        job = np.arange(len(paid))[:, None]
+        begun, ended = (paid[job, k] + mine[job, k] * over for k, over in self._where)
+        completion = self.starts + self.pool.duration[:, None]
+        costs: Floats = self.weight[:, None] * completion + ended - begun
+        return costs
+
     def price(self, tables: Floats) -> tuple[float, list[tuple[int, int]]]:
         """Return about the bound of prices, and starts that are cheaper than their jobs' duals."""
         duals, n = self.lp.row_duals, len(self.pool.release)
-        total = -float(np.maximum(0.0, -duals[n:]) @ self.lengths[[r.interval for r in self.rows]])
-        changes = self.times[np.diff(tables, axis=1, prepend=0.0, append=0.0).any(axis=0)]
+        most = np.array([row.most * self.lengths[row.interval] for row in self.rows])
+        costs = self.costs(tables)
+        total = float(costs.min(axis=1).sum()) - float(np.maximum(0.0, -duals[n:]) @ most)
+        below = duals[:n] - CLOSED * np.maximum(1.0, np.abs(duals[:n]))
         new: list[tuple[int, int]] = []
-        rows = zip(self.pool.release, self.pool.duration, self.weight, duals[:n], strict=True)
-        for j, (r, d, w, dual) in enumerate(rows):
-            mine = tables[self.item[j], np.arange(len(self.lengths))]
-            paid = np.concatenate([[0.0], np.cumsum(mine * self.lengths)])
-            starts = np.unique(np.concatenate([[r, r + d], changes, changes - d]))
-            starts = starts[starts >= r]
-            cost = w * (starts + d) + np.interp(starts + d, self.times, paid)
-            cost -= np.interp(starts, self.times, paid)
-            total += float(cost.min())
-            cheap = np.flatnonzero(cost < dual - CLOSED * max(1.0, abs(float(dual))))
+        for j in np.flatnonzero(costs.min(axis=1) < below).tolist():
+            starts, at = np.unique(self.starts[j], return_index=True)
+            cost = costs[j, at]
+            cheap = np.flatnonzero(cost < below[j])
             cheap = cheap[np.argsort(cost[cheap], kind="stable")[:MOST_NEW]]
             new += [(j, s) for s in starts[cheap].tolist() if (j, s) not in self.columns]
         return total, new
 
     def add_columns(self, starts: list[tuple[int, int]]) -> None:
         """Add starts of jobs."""
-        where = np.array([row.interval for row in self.rows])
-        worth = np.array([row.worth for row in self.rows])
+        where = np.array([row.interval for row in self.rows], dtype=np.int64)
+        worth = self._worths(self.rows)
         n, every = len(self.pool.release), np.arange(len(self.rows))
         cost, begins, rows, values = [], [], [], []
         entries = 0
@@ -194,44 +278,61 @@ class _Program:
             rows.append(np.append(j, n + at))
             values.append(np.append(1.0, used[at]))
             entries += 1 + len(at)
-        zeros, free = np.zeros(len(cost)), np.full(len(cost), INFINITY)
-        entered = np.concatenate(rows), np.concatenate(values)
-        self.lp.add_columns(cost, zeros, free, begins, *entered)
+        entered = begins, np.concatenate(rows), np.concatenate(values)
+        self.lp.add_columns(cost, np.zeros(len(cost)), np.full(len(cost), INFINITY), *entered)
+
+    def used(self) -> list[tuple[int, int, float]]:
+        """Return jobs, starts, and the program's values that are not 0."""
+        values = zip(self.columns, self.lp.values[self.none :].tolist(), strict=True)
+        return [(j, s, value) for (j, s), value in values if value > 0.0]
 
     def add_rows(self, clock: Clock) -> bool:
         """Add rows that the program's values break; return True if there are any."""
-        values, mean = self.lp.values, np.zeros((len(self.sizes), len(self.lengths)))
+        mean = np.zeros((len(self.sizes) + 1, len(self.lengths)))
         every = np.arange(len(self.lengths))
-        for (j, s), value in zip(self.columns, values.tolist(), strict=True):
-            if value > 0.0:
-                mean[self.item[j], every] += value * self._held(j, s) / self.lengths
+        for j, s, value in self.used():
+            mean[self.item[j], every] += value * self._held(j, s) / self.lengths
+        mean = mean[:-1]
         # What is mixed of numbers rounded up that fit together breaks no row.
-        full = self.sizes @ np.ceil(mean - BROKEN) > self.pool.total_gpus
+        full = self.sizes @ np.ceil(mean - BROKEN) > self.room
         new = []
         for k in np.flatnonzero(full).tolist():
             if clock.expired:
                 break
-            worth = self._broken(mean[:, k], self.counts[:, k], clock)
-            if worth is not None:
-                new.append(_Row(k, worth))
+            row = self._row(k, mean[:, k], clock)
+            if row is not None:
+                new.append(row)
         self._add(new)
         return bool(new)
+
+    def _row(self, k: int, mean: Floats, clock: Clock) -> _Row | None:
+        """Return a row that an interval's mean breaks, None if there is none or time is up."""
+        too_large = (self.sizes > self.room[k]) & (mean > BROKEN)
+        if too_large.any():
+            return _Row(k, too_large.astype(np.float64), 0.0)
+        worth = self._broken(mean, self.counts[:, k], int(self.room[k]), clock)
+        return None if worth is None else _Row(k, worth, 1.0)
+
+    def _worths(self, rows: list[_Row]) -> Floats:
+        """Return what the items are worth in rows, the last one nothing."""
+        worth = np.array([row.worth for row in rows]).reshape(-1, len(self.sizes))
+        return np.pad(worth, ((0, 0), (0, 1)))
 
     def _add(self, new: list[_Row]) -> None:
         begins, columns, values = [], [], []
         entries = 0
         jobs, starts = np.array([*self.columns], dtype=np.int64).reshape(-1, 2).T
-        for row in new:
+        for row, worth in zip(new, self._worths(new), strict=True):
             begin, end = self.times[row.interval], self.times[row.interval + 1]
             held = np.minimum(end, starts + self.pool.duration[jobs]) - np.maximum(begin, starts)
-            used = row.worth[self.item[jobs, row.interval]] * np.maximum(held, 0)
+            used = worth[self.item[jobs, row.interval]] * np.maximum(held, 0)
             at = np.flatnonzero(used)
             begins.append(entries)
-            columns.append(at)
+            columns.append(self.none + at)
             values.append(used[at])
             entries += len(at)
         if new:
-            most = self.lengths[[row.interval for row in new]]
+            most = [row.most * self.lengths[row.interval] for row in new]
             none = np.full(len(new), -INFINITY)
             self.lp.add_rows(none, most, begins, np.concatenate(columns), np.concatenate(values))
             self.rows += new
@@ -241,7 +342,7 @@ class _Program:
         held: Floats = np.diff(np.clip(self.times, s, s + self.pool.duration[j])).astype(float)
         return held
 
-    def _broken(self, mean: Floats, counts: Ints, clock: Clock) -> Floats | None:
+    def _broken(self, mean: Floats, counts: Ints, room: int, clock: Clock) -> Floats | None:
         """Return a row that a mean of what runs breaks, None if it is a mixture or time is up.
 
         Prices are sought that make the mean worth most, while nothing that may run together is
@@ -251,6 +352,11 @@ class _Program:
         lp = PersistentLp("max")
         lp.add_columns(mean[items], np.zeros(len(items)), np.full(len(items), INFINITY))
         together = np.eye(len(items), dtype=np.int64)
+        if self.known:
+            sets = np.array([*self.known])
+            fit = (sets <= counts).all(axis=1) & (sets @ self.sizes <= room)
+            together = np.concatenate([together, np.unique(sets[fit][:, items], axis=0)])
+            together = together[together.any(axis=1)]
         while True:
             entries = [np.flatnonzero(row) for row in together]
             begins = np.cumsum([0, *map(len, entries[:-1])])
@@ -259,15 +365,16 @@ class _Program:
             lp.add_rows(none, one, begins, np.concatenate(entries), values.astype(float))
             if lp.solve(clock.limits()) is not Status.OPTIMAL or lp.objective <= 1.0 + BROKEN:
                 return None
-            worth = np.maximum(0.0, lp.values)
-            most, chosen = _worth_most(
-                self.pool.total_gpus, self.sizes[items], counts[items], worth
-            )
+            worth = np.where(lp.values > CLOSED, lp.values, 0.0)
+            most, chosen = _worth_most(room, self.sizes[items], counts[items], worth)
             if most <= 1.0 + BROKEN / 10:
                 row = np.zeros(len(mean))
                 row[items] = worth / max(1.0, most)
                 return row
             together = chosen[None]
+            of_all = np.zeros(len(mean), dtype=np.int64)
+            of_all[items] = chosen
+            self.known[tuple(of_all.tolist())] = None
 
 
 def _worth_most(gpus: int, sizes: Ints, counts: Ints, worth: Floats) -> tuple[float, Ints]:

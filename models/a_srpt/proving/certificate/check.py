@@ -7,6 +7,8 @@ r"""Certificates of lower bounds on the weighted sum of completions, and their c
 * `PartPrices`: prices of parts of servers, which see fragmentation and communication
   (`server_prices`).
 * `SizePrices`: prices by size of job, which see that jobs are whole (`size_prices`).
+* `SizeBranches`: the same, and cuts of the jobs' windows of starts, down to branches that hold no
+  cheaper schedule of the pool than is claimed (`size_branches`).
 * `PoolStates`, `ClusterStates`: prices of GPU-time, and a cost below which there is no schedule of
   the pool, or of (F). The check looks at all schedules that the prices leave
   (`pool_exhaustion`, `cluster_exhaustion`), up to a number of them; it proves that cost, or what
@@ -56,6 +58,8 @@ from .price_checks import (
     price_bound,
 )
 from .server_prices import bound_of_parts
+from .size_branches import Branch
+from .size_branches import none_cheaper as none_cheaper_in_branches
 from .size_prices import bound_of_sizes
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
@@ -67,7 +71,8 @@ MOST_STEPS = 100_000_000
 MOST_PRICE = 10**40
 Price = Annotated[int, Field(ge=0, le=MOST_PRICE)]
 Denominator = Annotated[PositiveInt, Field(le=MOST_PRICE)]
-Times = Annotated[tuple[Annotated[NonNegativeInt, Field(le=2**53)], ...], Field(min_length=2)]
+Tick = Annotated[NonNegativeInt, Field(le=2**53)]
+Times = Annotated[tuple[Tick, ...], Field(min_length=2)]
 
 
 class Formula(Data):
@@ -189,7 +194,48 @@ class SizePrices(_Timed):
         return self
 
 
-Proof = Formula | Prices | PreemptivePrices | PoolStates | ClusterStates | PartPrices | SizePrices
+class SizeBranch(SizePrices):
+    """The same, of schedules whose jobs start in windows.
+
+    Attributes
+    ----------
+    earliest, latest : tuple of int, shape (jobs,)
+        Ticks.
+    cut : tuple of int, optional
+        A job, and the tick before which it starts in the branches that follow first.
+    """
+
+    earliest: tuple[Tick, ...]
+    latest: tuple[Tick, ...]
+    cut: tuple[NonNegativeInt, Tick] | None = None
+
+
+class SizeBranches(Data):
+    """Branches that hold no schedule of the pool below a cost.
+
+    Attributes
+    ----------
+    bound : Fraction
+        What is claimed, in weighted ticks.
+    branches : tuple of SizeBranch
+        In the order in which they are looked at (`size_branches`).
+    """
+
+    kind: Literal["size_branches"] = "size_branches"
+    bound: NonNegativeRational
+    branches: Annotated[tuple[SizeBranch, ...], Field(min_length=1)]
+
+
+Proof = (
+    Formula
+    | Prices
+    | PreemptivePrices
+    | PoolStates
+    | ClusterStates
+    | PartPrices
+    | SizePrices
+    | SizeBranches
+)
 
 
 class ASrptCertificate(Certificate):
@@ -221,6 +267,8 @@ def proved(instance: ASrptInstance, proof: Proof) -> Fraction:
     pool = pool_of(instance)
     if isinstance(proof, Formula):
         return FORMULAS[proof.formula](pool)
+    if isinstance(proof, SizeBranches):
+        return _proved_by_branches(pool, proof)
     if isinstance(proof, SizePrices):
         return bound_of_sizes(pool, proof.times, proof.in_time, proof.late, proof.denominator)
     steps = as_steps(proof.times, proof.prices, proof.denominator)
@@ -230,6 +278,26 @@ def proved(instance: ASrptInstance, proof: Proof) -> Fraction:
     if isinstance(proof, PoolStates) and proof.bound > bound and _exhausted(instance, pool, proof):
         return proof.bound
     return bound
+
+
+def _proved_by_branches(pool: Pool, proof: SizeBranches) -> Fraction:
+    """Return what is claimed if the branches prove it, else what the first one's prices do."""
+    claimed = lattice_ceiling(pool, proof.bound)
+    branches = [
+        Branch(
+            np.array(b.times, dtype=np.int64),
+            [*b.in_time, *b.late],
+            b.denominator,
+            np.array(b.earliest, dtype=np.int64),
+            np.array(b.latest, dtype=np.int64),
+            b.cut,
+        )
+        for b in proof.branches
+    ]
+    if none_cheaper_in_branches(pool, branches, int(claimed * pool.weight_scale)):
+        return claimed
+    b = proof.branches[0]
+    return bound_of_sizes(pool, b.times, b.in_time, b.late, b.denominator)
 
 
 def _exhausted(instance: ASrptInstance, pool: Pool, proof: PoolStates) -> bool:

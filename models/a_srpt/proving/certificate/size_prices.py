@@ -39,27 +39,47 @@ from .price_checks import INT64_SAFE, Numbers, best_starts, blocks
 #: Numbers that the knapsacks of a check may write, about five nanoseconds each, and how many times
 #: as long one larger than 64 bits takes. Tuned: `benchmarks/constants.py`.
 MOST_WRITTEN, LARGE = 2 * 10**9, 30
+#: A start later than all. By definition.
+ANY_TIME = 2**62
 
 
-def sizes_in_time(pool: Pool, times: Ints) -> tuple[Ints, Bools, Ints]:
-    """Return what prices by size tell apart on a grid of K intervals.
+def who_pays(
+    pool: Pool, earliest: Ints, latest: Ints, times: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return what prices by size tell apart on a grid of K intervals, of starts in windows.
+
+    A job that would run throughout an interval from the first as from the last start of its window
+    is certain there: it pays nothing, and leaves the others less room.
 
     Returns
     -------
     sizes : array of int, shape (sizes,)
         Numbers of GPUs that jobs have, rising.
-    in_time : array of bool, shape (jobs, K)
+    item : array of int, shape (jobs, K)
+        Row of the prices that a job pays: in time, after these late, then none.
     counts : array of int, shape (2 sizes, K)
-        Jobs of every size that are in time, then those that may be late.
+        Jobs that may pay the prices of each row.
+    room : array of int, shape (K,)
+        GPUs that certain jobs leave; negative if there is no such schedule.
     """
     sizes, of_job = np.unique(pool.gpus, return_inverse=True)
-    began = pool.release[:, None] <= times[:-1]
-    in_time = began & (times[1:] <= (pool.release + pool.duration)[:, None])
-    late = (pool.release[:, None] < times[1:]) & ~in_time
-    counts = np.zeros((2 * len(sizes), len(times) - 1), dtype=np.int64)
-    np.add.at(counts, of_job, in_time)
-    np.add.at(counts, len(sizes) + of_job, late)
-    return sizes, in_time, counts
+    begin, end = times[:-1], times[1:]
+    first, last, ticks = earliest[:, None], latest[:, None], pool.duration[:, None]
+    throughout = (first <= begin) & (end <= first + ticks)
+    certain = throughout & (last <= begin)
+    late = (first < end) & (begin < last + ticks) & ~throughout
+    item = np.where(late, len(sizes) + of_job[:, None], 2 * len(sizes))
+    item = np.where(throughout & ~certain, of_job[:, None], item)
+    counts = np.array([(item == row).sum(axis=0) for row in range(2 * len(sizes))])
+    return sizes, item, counts, pool.total_gpus - pool.gpus @ certain
+
+
+def sizes_in_time(pool: Pool, times: Ints) -> tuple[Ints, Bools, Ints]:
+    """Return the sizes of `who_pays`, which jobs are in time, and counts, of any start."""
+    sizes, item, counts, _ = who_pays(
+        pool, pool.release, np.full(len(pool.release), ANY_TIME), times
+    )
+    return sizes, item < len(sizes), counts
 
 
 def bound_of_sizes(
@@ -119,7 +139,9 @@ def bound_of_sizes(
     return Fraction(total, denominator * scale)
 
 
-def most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
+def most_paid(
+    gpus: int, sizes: Ints, counts: Ints, prices: Numbers, room: Ints | None = None
+) -> Numbers:
     """Return the most that jobs which run together pay, in each interval: bounded knapsacks.
 
     Parameters
@@ -129,20 +151,24 @@ def most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
     counts : array of int, shape (items, K)
     prices : array, shape (items, K)
         None is negative.
+    room : array of int, shape (K,), optional
+        GPUs of each interval, if it has not all.
 
     Notes
     -----
     Every number up to N is a sum of some of 1, 2, 4, .. and a rest, so these are the items.
     """
     gpus = needed(gpus, sizes, counts)
+    room = np.full(counts.shape[1], gpus) if room is None else np.minimum(room, gpus)
     every = [
-        _most_paid(gpus, sizes, counts[:, block], prices[:, block])
+        _most_paid(room[block], sizes, counts[:, block], prices[:, block])
         for block in blocks(counts.shape[1], gpus + 1)
     ]
     return np.concatenate(every)
 
 
-def _most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
+def _most_paid(room: Ints, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers:
+    gpus, every = int(room.max()), np.arange(len(room))
     best = np.zeros((counts.shape[1], gpus + 1), dtype=prices.dtype)
     for size, count, price in zip(sizes.tolist(), counts, prices, strict=True):
         left, piece = np.where(price > 0, np.minimum(count, gpus // size), 0), 1
@@ -153,7 +179,7 @@ def _most_paid(gpus: int, sizes: Ints, counts: Ints, prices: Numbers) -> Numbers
                 paid = best[at, : gpus + 1 - held] + n * price[at, None]
                 best[at, held:] = np.maximum(best[at, held:], paid)
             left, piece = left - taken, 2 * piece
-    return best[:, -1]
+    return best[every, room]
 
 
 def needed(gpus: int, sizes: Ints, counts: Ints) -> int:

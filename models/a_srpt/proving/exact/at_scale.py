@@ -9,6 +9,8 @@
 4. Annealing of the order of the best schedule, again and again, as long as there is time: in the
    pool as long as what it finds there finds servers too, the job that ends last first; then on the
    servers.
+5. Once, if the pool's first annealing found servers and leaves little open: branches on starts
+   (`size_branches`), which close the rest where prices by size are nearly the optimum.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
@@ -36,6 +38,7 @@ from ..bounds.price_guided import price_guided
 from ..bounds.server_price import server_price_bound
 from ..bounds.size_prices import prices_by_size
 from ..certificate.check import ASrptCertificate, Prices, check_bound
+from .size_branches import SizeBranching
 
 #: Jobs of which a greedy schedule is never cut short: it takes about a second.
 #: Tuned: `benchmarks/constants.py`.
@@ -48,8 +51,14 @@ MOST_SEARCHED = 5_000
 FIRST_STEPS = 160_000
 #: Part of the time left for prices by size. Tuned: `benchmarks/constants.py`.
 SIZES_PART = 0.4
-#: Its first temperature, as a part of the mean wait. Tuned: `benchmarks/constants.py`.
+#: First temperature of annealings, as a part of the mean wait. Tuned: `benchmarks/constants.py`.
 HOT = 0.03
+#: Part of the value that may be open when branches begin, and of the time left for them.
+#: Tuned: `benchmarks/constants.py`.
+MOST_OPEN, BRANCHES_PART = 5e-4, 0.6
+#: Steps and temperature of the annealing of an order that a branch says.
+#: Tuned: `benchmarks/constants.py`.
+BRANCH_STEPS, BRANCH_HOT = 20_000, 0.001
 
 
 def best_at_scale(
@@ -113,7 +122,39 @@ def _anneal(
             else:
                 in_pool, order = False, _order(search.best)
                 continue
+        if steps == FIRST_STEPS and in_pool and not search.over:
+            _branch(lists, instance, search, rng)
+            order = _order(search.best)
         steps *= 2
+
+
+def _branch(
+    lists: ServerLists,
+    instance: ASrptInstance,
+    search: Search[ASrptSolution],
+    rng: np.random.Generator,
+) -> None:
+    """Take step 5."""
+    if float(search.value - search.bound) > MOST_OPEN * float(search.value):
+        return
+    clock = Clock(search.clock.limits(BRANCHES_PART))
+
+    def improve(order: Ints) -> int:
+        annealed = lists.pool.anneal(order, BRANCH_STEPS, BRANCH_HOT, rng, clock)
+        for whole, listed in ((lists.pool.value(order), order), annealed):
+            value = Fraction(whole, instance.weight_scale)
+            if value < search.value:
+                found = lists.packed(listed)
+                if found is not None:
+                    search.offer(value, found)
+        return int(search.value * instance.weight_scale)
+
+    value = int(search.value * instance.weight_scale)
+    assert search.best is not None
+    started = _started(instance, search.best)
+    proof = SizeBranching(pool_of(instance), value, improve, clock).proof(started)
+    if proof is not None:
+        _take(instance, search, certified(proof, clock))
 
 
 def _order(solution: ASrptSolution) -> Ints:
@@ -122,12 +163,18 @@ def _order(solution: ASrptSolution) -> Ints:
     return np.array([job.job for job in jobs], dtype=np.int64)
 
 
+def _started(instance: ASrptInstance, solution: ASrptSolution) -> Floats:
+    """Return the starts of a schedule, ticks."""
+    started = np.zeros(len(instance.jobs))
+    for job in solution.jobs:
+        started[job.job] = job.start_microtick / instance.total_gpus
+    return started
+
+
 def _moments(instance: ASrptInstance, search: Search[ASrptSolution]) -> None:
     """Prove the bounds of prices that change at the moments of the best schedule."""
     assert search.best is not None
-    pool, started = pool_of(instance), np.zeros(len(instance.jobs))
-    for job in search.best.jobs:
-        started[job.job] = job.start_microtick
+    pool, started = pool_of(instance), _started(instance, search.best)
     found = prices_at_moments(pool, started, search.clock)
     if found is not None:
         _take(instance, search, certified(step_proof(Prices, pool, *found), search.clock))

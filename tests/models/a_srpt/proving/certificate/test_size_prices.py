@@ -8,7 +8,7 @@ import pytest
 
 from gadgetopt.models.a_srpt.proving.bounds import size_prices as search
 from gadgetopt.models.a_srpt.proving.bounds.price import price_bound
-from gadgetopt.models.a_srpt.proving.bounds.size_prices import _Program, size_price_bound
+from gadgetopt.models.a_srpt.proving.bounds.size_prices import SizeProgram, size_price_bound
 from gadgetopt.models.a_srpt.proving.certificate import price_checks, size_prices
 from gadgetopt.models.a_srpt.proving.certificate.check import (
     Prices,
@@ -107,7 +107,7 @@ def test_the_search_counts_what_may_run_together_as_the_check_does(seed):
     times = np.union1d(rng.integers(0, 14, 6), pool.release[: seed % 7])
     times = np.union1d(times, [0, int((pool.release + pool.duration).max())])
     sizes, in_time, counts = sizes_in_time(pool, times)
-    program = _Program(pool, times)
+    program = SizeProgram(pool, times)
     assert np.array_equal(program.counts, counts)
     assert np.array_equal(program.item < len(sizes), in_time)
 
@@ -156,7 +156,7 @@ def test_certificates_that_take_too_long_are_refused_and_not_made(monkeypatch):
 def test_the_search_makes_none_that_the_check_refuses(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     pool = pool_of(instance_of((2, 2), random_jobs(rng, 6, 4)))
-    program = _Program(pool, np.unique(np.append(rng.integers(0, 14, 6), [0, 40])))
+    program = SizeProgram(pool, np.unique(np.append(rng.integers(0, 14, 6), [0, 40])))
     given = pool.total_gpus, program.sizes, program.counts
     for most in range(0, 400, 3):
         monkeypatch.setattr(size_prices, "MOST_WRITTEN", most)
