@@ -106,6 +106,7 @@ def solve_cp(
     limits: Limits,
     seed: int = 0,
     linearization_level: int | None = None,
+    work_s: float | None = None,
 ) -> SolverOutcome:
     """Solve a native CP-SAT model.
 
@@ -119,6 +120,9 @@ def solve_cp(
         How much of the model CP-SAT adds to its linear relaxation: 0 nothing, 1 (its default) the
         constraints that it judges useful, 2 everything. Models whose linear relaxation is weak are
         faster at 0.
+    work_s : float, optional
+        CP-SAT's deterministic seconds, by which it stops after the same work on every machine,
+        however busy. They are about seconds of the processor.
 
     Returns
     -------
@@ -128,7 +132,8 @@ def solve_cp(
     """
     start, report = time.perf_counter(), solver_report()
     objective = _NativeObjective.of(model)
-    run = _run(model, limits, seed, float, linearization_level, report=report)
+    given = None if work_s is None else {"max_deterministic_time": work_s}
+    run = _run(model, limits, seed, float, linearization_level, given, report)
     values = list(run.response.solution) if run.has_solution else None
     bound: Number | None = None
     value: Number | None = None

@@ -77,9 +77,9 @@ _SHARE = 0.5
 #: Tuned: `benchmarks/constants.py`.
 _SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.9
 
-#: Rounds of CP-W before the bounds by configurations, about 12 s, and after the priced search.
-#: Tuned: `benchmarks/constants.py`.
-_FIRST_ROUNDS, _MORE_ROUNDS = 2, 3
+#: Rounds of CP-W before the bounds by configurations, half a minute at most, and after the priced
+#: search. Tuned: `benchmarks/constants.py`.
+_FIRST_ROUNDS, _MORE_ROUNDS = 3, 2
 
 #: Share of the remaining time that the priced search may take. Tuned: `benchmarks/constants.py`.
 _SHARE_OF_SEARCH = 0.8

@@ -8,7 +8,8 @@ another method has to go on.
 
 Each question goes to CP-SAT in several ways, one after the other, with a limit that doubles from
 round to round: how long a way takes is a matter of luck, and where one takes minutes another one
-often takes a second.
+often takes a second. The limits count CP-SAT's work, not time, so that the answers are the same on
+every machine while there is time.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from ...formulations.cp import simulated
 from ...instance import SjfBcoInstance, SjfBcoSolution
 from .within_model import WithinModel
 
-#: Seconds of a call in the first round. Tuned: `benchmarks/constants.py`.
-FIRST_S = 1.0
+#: CP-SAT's deterministic seconds of a call in the first round. Tuned: `benchmarks/constants.py`.
+FIRST_S = 0.5
 #: Ways to ask: CP-SAT's linearization level, and whether what is redundant is added.
 #: Tuned: `benchmarks/constants.py`.
 WAYS = ((2, False), (0, True), (0, False), (2, True))
@@ -69,13 +70,23 @@ class Within:
             If there are too many pairs of jobs and servers.
         """
         for _ in range(rounds):
-            for linear, more in WAYS:
-                for shared in (True, False):
-                    if self._is_over(search):
-                        return
-                    if shared not in self._answers:
-                        self._ask(search, linear, more, shared)
+            while self._raises(search):
+                pass
+            if self._is_over(search):
+                return
             self.rounds += 1
+
+    def _raises(self, search: Search[SjfBcoSolution]) -> bool:
+        """Ask in every way until the bound rises; return True if it does."""
+        for linear, more in WAYS:
+            for shared in (True, False):
+                if self._is_over(search):
+                    return False
+                if shared not in self._answers:
+                    self._ask(search, linear, more, shared)
+                    if search.bound > self._makespan:
+                        return True
+        return False
 
     def _is_over(self, search: Search[SjfBcoSolution]) -> bool:
         if int(search.bound) != self._makespan:
@@ -96,8 +107,9 @@ class Within:
             model.exchangeable_jobs_and_servers_are_ordered()
         if not shared:
             model.spread_jobs_never_slow_down()
-        limits = search.clock.limits(1.0, FIRST_S * 2**self.rounds)
-        outcome = solve_cp(model.model, limits, seed_of(self.rng), linear)
+        work_s = FIRST_S * 2**self.rounds
+        limits, seed = search.clock.limits(), seed_of(self.rng)
+        outcome = solve_cp(model.model, limits, seed, linear, work_s)
         self.calls += 1
         self.versions.update(outcome.versions)
         if outcome.limit_hit == "interrupted":

@@ -10,8 +10,9 @@ import pytest
 from gadgetopt.models.sjf_bco.data.generate.presets import mini_paper
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
-from gadgetopt.models.sjf_bco.proving.exact.ladder import ladder
+from gadgetopt.models.sjf_bco.proving.exact.within import Within
 from gadgetopt.models.sjf_bco.proving.exact.within_model import WithinModel, free_level
+from gadgetopt.search.state import Search
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, Status
 
@@ -73,9 +74,19 @@ def test_a_job_that_is_too_long_leaves_no_schedule():
 
 
 def test_twenty_jobs_on_five_servers_are_closed():
-    # The bounds before CP-W end at 27, the heuristics at 31.
     inst = mini_paper(np.random.default_rng([2, 0]), jobs=20, servers=5)
-    outcome = ladder(inst, Limits(time_s=120))
-    assert outcome.dual_bound == outcome.claimed_objective == 28
-    assert outcome.notes["closed_by"] == "CP-W"
-    assert evaluate(inst, outcome.solution).objective == 28
+    search: Search[SjfBcoSolution] = Search("min", Limits())
+    search.prove(27)  # as `gpu_bins` does
+    asked = Within(inst, np.random.default_rng(0))
+    asked.close(search, rounds=5)
+    assert search.bound == search.value == 28
+    assert evaluate(inst, search.best).objective == 28
+
+
+def test_contention_is_left_to_others():
+    inst, optimum = HAND_CHECKED["E3"]
+    search: Search[SjfBcoSolution] = Search("min", Limits())
+    search.prove(1)
+    asked = Within(inst, np.random.default_rng(0))
+    asked.close(search, rounds=1)
+    assert asked.notes["contended"] == search.bound == 8 < optimum <= search.value
