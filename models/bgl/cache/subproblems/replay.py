@@ -8,6 +8,7 @@ shared caches as partitioned ones.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
@@ -39,7 +40,9 @@ class Fifo:
     """First in, first out: hits change nothing."""
 
     def __init__(self) -> None:
-        self.nodes: dict[int, None] = {}  # in the order in which they leave
+        # In the order in which they leave. To find the first key of a `dict` takes as long as keys
+        # were removed before it.
+        self.nodes: OrderedDict[int, None] = OrderedDict()
 
     def __contains__(self, node: int) -> bool:
         return node in self.nodes
@@ -60,9 +63,7 @@ class Fifo:
 
     def pop(self) -> int:
         """Remove the oldest node and return it."""
-        node = next(iter(self.nodes))
-        del self.nodes[node]
-        return node
+        return self.nodes.popitem(last=False)[0]
 
 
 class Lru(Fifo):
@@ -70,8 +71,7 @@ class Lru(Fifo):
 
     def touch(self, node: int) -> None:
         """Make a node the most recent one."""
-        del self.nodes[node]
-        self.nodes[node] = None
+        self.nodes.move_to_end(node)
 
 
 class Lfu:
@@ -79,7 +79,7 @@ class Lfu:
 
     def __init__(self) -> None:
         self.times: dict[int, int] = {}
-        self.of_times: dict[int, dict[int, None]] = {}
+        self.of_times: dict[int, OrderedDict[int, None]] = {}
         self.fewest: int = 1
 
     def __contains__(self, node: int) -> bool:
@@ -91,7 +91,7 @@ class Lfu:
     def add(self, node: int) -> None:
         """Take a node in, used once."""
         self.times[node] = 1
-        self.of_times.setdefault(1, {})[node] = None
+        self.of_times.setdefault(1, OrderedDict())[node] = None
         self.fewest = 1
 
     def touch(self, node: int) -> None:
@@ -99,7 +99,7 @@ class Lfu:
         times = self.times[node]
         self.remove(node)
         self.times[node] = times + 1
-        self.of_times.setdefault(times + 1, {})[node] = None
+        self.of_times.setdefault(times + 1, OrderedDict())[node] = None
 
     def remove(self, node: int) -> None:
         """Remove a node."""
