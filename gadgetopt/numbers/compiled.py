@@ -191,6 +191,22 @@ def part_of_loops(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def taken_in(loop: Callable[P, R]) -> Loop[P, R]:
+    """Have other loops take a loop in, as if its lines stood where it is called.
+
+    A loop of its own is compiled, and then made fast again with every loop that calls it, and with
+    those that call these. What is called from one place is compiled sooner as a part of that.
+
+    Parameters
+    ----------
+    loop : callable
+        As `compiled` takes it.
+    """
+    made = compiled(loop)
+    vars(made).update(targetoptions={"inline": "always"}, py_func=loop)  # what numba looks at
+    return made
+
+
 def all_loops() -> tuple[Loop[..., Any], ...]:
     """Return the loops of the modules that are loaded."""
     return tuple(_loops)

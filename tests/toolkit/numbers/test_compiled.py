@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from gadgetopt.numbers.compiled import COMPILED, compiled, slow_note
+from gadgetopt.numbers.compiled import COMPILED, compiled, slow_note, taken_in
 
 
 @compiled
@@ -43,6 +43,30 @@ def test_a_loop_is_compiled_once_for_all_constants() -> None:
     assert values.tolist() == [1, -1, 2]
     # None where its caller was read from the cache.
     assert add.signatures <= 1
+
+
+@taken_in
+def first_above(values: np.ndarray, least: int) -> int:
+    for index in range(len(values)):
+        if values[index] > least:
+            return index
+    return -1
+
+
+@compiled
+def firsts_above(values: np.ndarray, found: np.ndarray) -> None:
+    for least in range(len(found)):
+        found[least] = first_above(values, least)
+
+
+@pytest.mark.skipif(not COMPILED, reason="loops are not compiled here")
+def test_a_loop_that_others_take_in_is_not_compiled_by_itself() -> None:
+    values, found = np.array([0, 3, 1, 5]), np.zeros(6, dtype=np.int64)
+    for firsts in (firsts_above, firsts_above.machine_code):
+        found[:] = 0
+        firsts(values, found)
+        assert found.tolist() == [1, 1, 1, 3, 3, -1]
+    assert first_above.signatures == 0
 
 
 def test_the_note_tells_of_loops_that_are_not_compiled() -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.compiled import compiled, taken_in
 from gadgetopt.numbers.loop_pieces import rising
 
 from .repacking_moves import (
@@ -98,7 +98,7 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
     return done
 
 
-@compiled
+@taken_in
 def _fill_machine(
     data: Data, state: State, t: int, h: int, spread: Ints, asked: Ints, scarce: Floats
 ) -> None:
@@ -138,7 +138,7 @@ def _fill_machine(
         add(data, state, i, t, h, 1 - kind, kind)
 
 
-@compiled
+@taken_in
 def _ruined(data: Data, state: State, most: int, u: Floats) -> Ints:
     """Return jobs to take out: some at random, or of one slot, or in the way of another job."""
     jobs, slots = state.run.shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.compiled import compiled, taken_in
 from gadgetopt.numbers.loop_pieces import rising
 
 from .repacking_state import (
@@ -24,7 +24,7 @@ NEVER = -1e300
 ROUNDED = 1e-9
 
 
-@compiled
+@taken_in
 def most_inside(data: Data, i: int, room: Ints) -> int:
     """Return the most workers that fit with their servers on one machine of a slot."""
     best = 0
@@ -156,7 +156,7 @@ def put_inside(data: Data, state: State, i: int, t: int, n: int) -> bool:
     return True
 
 
-@compiled
+@taken_in
 def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> bool:
     """Spread a job over the machines of a slot, those with least room first."""
     machines = state.room.shape[1]
@@ -187,7 +187,7 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
     return True
 
 
-@compiled
+@taken_in
 def _room_of_slot(data: Data, state: State, i: int, t: int, scratch: Scratch) -> None:
     """Find the most workers of a job that fit into a slot, unless they are known."""
     if state.stamp[t] < 0:
@@ -281,7 +281,7 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
     return _follow(data, state, i, taken, number, best_t, best_q, best_n, scratch.at)
 
 
-@compiled
+@taken_in
 def _follow(
     data: Data,
     state: State,

@@ -244,7 +244,8 @@ class RepackingSearch:
         slots, jobs = self.instance.horizon_slots, len(self.instance.jobs)
         done, together = 0, max(1, ENTRIES // _entries(self.instance))
         try:
-            while done < rounds and not clock.expired and value_of(data, best) < enough:
+            # As plain Python: machine code for this would be compiled once more.
+            while done < rounds and not clock.expired and value_of.plain(data, best) < enough:
                 if done % ANNEALING == 0:
                     _set(current, best)
                 at = np.arange(done % ANNEALING, done % ANNEALING + CHUNK) / ANNEALING
