@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.compiled import compiled, taken_in
 from gadgetopt.numbers.loop_pieces import put
 from gadgetopt.numbers.memory import MOST_CELLS
 from gadgetopt.search.clock import Clock
@@ -297,7 +297,7 @@ def _decode(jobs: _Jobs, order: Ints, starts: Ints, servers: Ints) -> int:
     return total
 
 
-@compiled
+@taken_in
 def _place(
     j: int,
     now: int,
@@ -333,7 +333,7 @@ def _place(
     return True
 
 
-@compiled
+@taken_in
 def _push(ends: Ints, running: Ints, size: int, end: int, job: int) -> int:
     """Add a job to the heap of those that run, by their ends; return its new size."""
     at = size
@@ -344,7 +344,7 @@ def _push(ends: Ints, running: Ints, size: int, end: int, job: int) -> int:
     return size + 1
 
 
-@compiled
+@taken_in
 def _pop(ends: Ints, running: Ints, size: int) -> int:
     """Take the job that ends first from the heap; return its new size."""
     size -= 1

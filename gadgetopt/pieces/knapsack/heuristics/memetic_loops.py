@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.numbers.compiled import compiled
+from gadgetopt.numbers.compiled import compiled, taken_in
 from gadgetopt.numbers.loop_pieces import least_place, put
 
 Packings = npt.NDArray[np.int8]
@@ -83,7 +83,7 @@ def _exchange(packing: Packings, load: Floats, items: Items) -> None:
                     load[r] += weight[best, r] - weight[out, r]
 
 
-@compiled
+@taken_in
 def _cross(
     population: Population, child: Packings, load: Floats, weight: Floats, state: int
 ) -> int:
@@ -119,7 +119,7 @@ def _cross(
     return state
 
 
-@compiled
+@taken_in
 def _profit_and_key(packing: Packings, items: Items) -> tuple[float, int]:
     profit, _, keys, _, _, _ = items
     total, key = 0.0, 0
@@ -130,7 +130,7 @@ def _profit_and_key(packing: Packings, items: Items) -> tuple[float, int]:
     return total, key
 
 
-@compiled
+@taken_in
 def _holds(keys: Ints, key: int) -> bool:
     found = False
     for k in range(len(keys)):
