@@ -41,6 +41,7 @@ TRUSTED = {
     "gadgetopt.pieces.pipeline.all_plans.proofs.orders",
     "gadgetopt.pieces.pipeline.all_plans.proofs.plan_loops",
     "gadgetopt.pieces.pipeline.all_plans.proofs.plans",
+    "gadgetopt.pieces.pipeline.all_plans.proofs.sequence_loops",
     "gadgetopt.pieces.pipeline.all_plans.proofs.steps",
     "gadgetopt.pieces.pipeline.all_plans.proofs.ticks",
     "gadgetopt.pieces.preemption",  # a relaxation, solved by its rule

@@ -5,8 +5,9 @@
 3. All plans whose bound of one machine, or of heads, loads and tails where plans are labels, is
    below a cutoff, which grows to the incumbent. Each gets its one-machine bound, and a schedule by
    rules if that is below the incumbent.
-4. What is still below the incumbent gets local search, then branch and bound over its orders
-   (`order_search`), smallest bound first; CP-SAT gets what that leaves open.
+4. What is still below the incumbent gets a bound by windows (`exact_orders.windows`), smallest
+   bound first, and is searched for orders where windows leave little; then it gets local search
+   and branch and bound over its orders (`order_search`). CP-SAT gets what that leaves open.
 
 Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. It is proved
 by going through all plans (`proofs`), with what branch and bound found about orders, unless it is
@@ -30,6 +31,12 @@ from gadgetopt.pieces.pipeline.all_plans.proofs.orders import OrderProof
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
+from gadgetopt.pieces.pipeline.exact_orders.windows import (
+    MOST_EXACT,
+    MOST_SEQUENCED,
+    Sequenced,
+    longest_schedule,
+)
 from gadgetopt.pieces.pipeline.improvement import improved_schedule, short_schedule
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
@@ -52,9 +59,16 @@ RUNGS = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, *LADDER
 #: left that a search of the least bound gets, so that its check still fits.
 #: Tuned: `benchmarks/pipeline_profiles.py`.
 CHECK_TIMES, BEFORE_CHECK_PART = 2.0, 0.5
-#: Blocks that branch and bound may look at for all plans, about 20 microseconds each; one plan may
+#: Blocks that branch and bound may look at for all plans, 0.1 to 2 microseconds each; one plan may
 #: take half of what is left. Tuned: `benchmarks/constants.py`.
-MOST_WORK = 200_000
+MOST_WORK = 5_000_000
+#: Parts of the time left for bounds by windows, of one plan and of all that are left, and for
+#: orders where they leave little; and plans in a row that may get the last in vain.
+#: Tuned: `benchmarks/pipeline_profiles.py`.
+WINDOWS_PART, ALL_WINDOWS_PART, DIVE_PART, MOST_DIVES = 0.02, 0.1, 0.02, 4
+#: Where times are rounded for branch and bound, a check proves less by this part: what rounding
+#: takes off. By definition.
+ROUNDED = 2**40
 
 Planned = tuple[Plan, Schedule]
 
@@ -64,17 +78,27 @@ class Leaf:
     """A plan that may be better than the incumbent, and what is known of its makespan.
 
     No schedule takes less than `bound_s`; `proved_s` is what a check finds without a solver, with
-    the parts of its orders that branch and bound went through.
+    the parts of its orders that branch and bound went through; without them `least_s`.
     """
 
     plan: Plan
     shop: Shop
     bound_s: Fraction
     proved_s: Fraction
+    least_s: Fraction
     schedule: Schedule | None = None
     parts: list[tuple[int, ...]] | None = None
+    dived: bool = False
     searched: bool = False
     closed: bool = False
+
+    def prove(self, units: int, parts: list[tuple[int, ...]]) -> None:
+        """Take a bound that parts of its orders prove, in units."""
+        if longest_schedule(self.shop) >= MOST_EXACT:
+            units -= -(-units // ROUNDED)
+        if units * self.shop.unit > self.proved_s:
+            self.proved_s, self.parts = units * self.shop.unit, parts
+            self.bound_s = max(self.bound_s, self.proved_s)
 
 
 @dataclass
@@ -112,6 +136,8 @@ class ExactPlans:
     _out_of_time: bool = False
     #: Seconds that are left of the search's time when that of this run is over.
     _after_s: float = 0.0
+    #: Plans in a row in which orders were looked for where windows leave little, and not found.
+    _in_vain: int = 0
     #: Blocks that branch and bound may still look at.
     _work_left: int = MOST_WORK
 
@@ -171,7 +197,10 @@ class ExactPlans:
 
     def _proved(self, bound_s: Fraction, leaves: Iterable[Leaf] = ()) -> None:
         """Take a bound that enumeration proves, with the orders of some plans."""
-        proofs = tuple(_order_proof(leaf.shop, leaf.parts) for leaf in leaves if leaf.parts)
+        if bound_s <= self.search.bound:
+            return
+        needed = (leaf for leaf in leaves if leaf.parts and leaf.least_s < bound_s)
+        proofs = tuple(_order_proof(leaf.shop, leaf.parts) for leaf in needed if leaf.parts)
         self.search.prove(bound_s, self.certify(bound_s, proofs) if self.certify else None)
 
     def _offer(self, plan: Plan, schedule: Schedule) -> None:
@@ -203,7 +232,8 @@ class ExactPlans:
             self.notes["plans enumerated"] = len(found.plans)
             self._frontier_s = max(self._frontier_s, done * space.tick_s)
             bound_s = self._bound(leaves.values())
-            self._proved(bound_s if bound_s < self.search.value else Fraction(self.search.value))
+            proved_s = bound_s if bound_s < self.search.value else Fraction(self.search.value)
+            self._proved(proved_s, leaves.values())
             if first_left or self._over or rung >= self._cutoff(space):
                 break
         return sorted(leaves.values(), key=lambda leaf: leaf.bound_s)
@@ -233,20 +263,64 @@ class ExactPlans:
             bound = one_machine_bound(shop, enough=self._units_above(shop) if known else None)
             if bound * shop.unit >= self.search.value:
                 continue
-            leaf = leaves[shop] = Leaf(plan, shop, bound * shop.unit, bound * shop.unit)
+            least_s = bound * shop.unit
+            leaf = leaves[shop] = Leaf(plan, shop, least_s, least_s, least_s)
             schedule = short_schedule(shop, bound)  # it is large, so only the best one is kept
             self._offer(plan, schedule)
             leaf.closed = schedule.makespan == bound
+            if self._in_vain < MOST_DIVES and self._open(leaf):
+                self._raise(leaf)
+                self._dive(leaf)
         return None
 
     def _scheduled(self, leaves: list[Leaf]) -> None:
         """Search the orders of plans, in turns of more and more time."""
         self.notes["plans left"] = sum(self._open(leaf) for leaf in leaves)
+        self._narrow(leaves)
         for seconds in TURNS_S:
             for leaf in leaves:
                 if self._open(leaf) and not self._over:
                     self._turn(leaf, seconds)
                     self._prove(leaves)
+
+    def _narrow(self, leaves: list[Leaf]) -> None:
+        """Bound plans by windows, and look for orders where these leave little."""
+        clock = Clock(self.clock.limits(ALL_WINDOWS_PART))
+        for leaf in leaves:
+            if self._open(leaf) and not self._over and not clock.expired:
+                self._raise(leaf)
+        leaves.sort(key=lambda leaf: leaf.bound_s)
+        self._in_vain = 0
+        for leaf in leaves:
+            if self._over or self._in_vain == MOST_DIVES:
+                break
+            self._dive(leaf)
+        self._prove(leaves)
+
+    def _raise(self, leaf: Leaf) -> None:
+        """Bound a plan by windows."""
+        if leaf.shop.num_microbatches > MOST_SEQUENCED:
+            return
+        low, high = int(leaf.bound_s / leaf.shop.unit), self._units_above(leaf.shop)
+        clock = Clock(self.clock.limits(WINDOWS_PART))
+        found = Sequenced(leaf.shop, high).none_before(low, high, clock)
+        leaf.closed = found >= high
+        if found > low:
+            leaf.prove(found, [()])
+
+    def _dive(self, leaf: Leaf) -> None:
+        """Look for orders of a plan where windows leave little."""
+        if leaf.dived or leaf.shop.num_microbatches > MOST_SEQUENCED or not self._open(leaf):
+            return
+        leaf.dived = True
+        low, below = int(leaf.bound_s / leaf.shop.unit), self._units_above(leaf.shop)
+        clock = Clock(self.clock.limits(DIVE_PART))
+        orders = Sequenced(leaf.shop, below).dive(low, below, clock)
+        self._in_vain += 1
+        if orders is not None:
+            self._in_vain = 0
+            leaf.schedule = simulate(leaf.shop, orders)
+            self._offer(leaf.plan, leaf.schedule)
 
     def _prove(self, leaves: Sequence[Leaf]) -> None:
         """Prove what follows from the leaves: what a check finds, then what CP-SAT says."""
@@ -266,9 +340,11 @@ class ExactPlans:
         leaf.searched = True
         clock = Clock(self.clock.limits(at_most_s=seconds))
         bound = one_machine_bound(leaf.shop)
-        leaf.schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
-        self._offer(leaf.plan, leaf.schedule)
-        leaf.closed = leaf.schedule.makespan == bound
+        schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
+        self._offer(leaf.plan, schedule)
+        if leaf.schedule is None or schedule.makespan < leaf.schedule.makespan:
+            leaf.schedule = schedule
+        leaf.closed = schedule.makespan == bound
         if self._open(leaf) and not self._over:
             self._branch(leaf, Clock(self.clock.limits(at_most_s=seconds)))
         if self._open(leaf) and not self._over:
@@ -276,7 +352,7 @@ class ExactPlans:
 
     def _branch(self, leaf: Leaf, clock: Clock) -> None:
         """Search the orders of a plan by branch and bound."""
-        cutoff = self._units_above(leaf.shop)
+        cutoff, began_s = self._units_above(leaf.shop), self.clock.elapsed_s
         found = shortest_orders(leaf.shop, cutoff, self._work_left // 2, clock)
         self._work_left -= found.work
         if found.orders is not None:
@@ -284,8 +360,9 @@ class ExactPlans:
             cutoff = leaf.schedule.makespan
             self._offer(leaf.plan, leaf.schedule)
         if found.complete:
-            leaf.closed, leaf.parts = True, found.parts
-            leaf.bound_s = leaf.proved_s = cutoff * leaf.shop.unit
+            leaf.closed = True
+            leaf.prove(cutoff, found.parts)
+            self._leave_time_to_check((self.clock.elapsed_s - began_s) / CHECK_TIMES)
 
     def _units_above(self, shop: Shop) -> int:
         """Return the incumbent in units of a plan, rounded up."""

@@ -31,6 +31,13 @@ import numpy as np
 
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.pieces.pipeline.exact_orders.order_loops import earliest
+from gadgetopt.pieces.pipeline.exact_orders.windows import (
+    MOST_SEQUENCED,
+    OrdersFound,
+    Sequenced,
+    longest_schedule,
+    path_orders,
+)
 from gadgetopt.pieces.pipeline.orders import OrderLists
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import simulate
@@ -42,29 +49,6 @@ from gadgetopt.search.clock import Clock
 MOST_PLAIN, MOST_COMPILED = 5_000, 2**62
 #: One row of numbers for each machine q = 0..2S-2.
 Rows = list[list[int]]
-
-
-@dataclass(frozen=True)
-class OrdersFound:
-    """What a search for orders came to.
-
-    Attributes
-    ----------
-    orders : list of list of int or None
-        Orders of the shortest schedule found that ends before the moment asked for.
-    complete : bool
-        True if no schedule is shorter than `orders` or, if there are none, than was asked for.
-    work : int
-        Blocks of all corridors looked at.
-    parts : list of tuple of int
-        Machine, backward and forward block of each pair both of whose orders were tried, first the
-        forward block behind; empty for a corridor that was not divided.
-    """
-
-    orders: OrderLists | None
-    complete: bool
-    work: int
-    parts: list[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -112,9 +96,10 @@ def shortest_orders(
     clock : Clock, optional
         The search gives up when it has expired.
     """
+    if shop.num_microbatches <= MOST_SEQUENCED:
+        return Sequenced(shop, below).search(below, most_work, clock)
     blocks = 2 * shop.num_machines * shop.num_microbatches
-    # No head is larger than all blocks, one after the other.
-    longest = shop.num_microbatches * (sum(shop.fwd) + sum(shop.bwd)) + max(shop.allreduce)
+    longest = longest_schedule(shop)  # no head is larger
     best: OrderLists | None = None
     waiting, work = [whole_corridor(shop)], 0
     parts: list[tuple[int, ...]] = []
@@ -132,7 +117,7 @@ def shortest_orders(
         if pair is not None:
             waiting += _halves(corridor, *pair)
             continue
-        best = _orders(shop, corridor)
+        best = path_orders(shop, corridor.few)
         below = simulate(shop, best).makespan
     return OrdersFound(best, True, work, parts)
 
@@ -292,16 +277,3 @@ def _halves(corridor: Corridor, q: int, j: int, i: int) -> list[Corridor]:
     row = behind.most[q]
     row[: j + 1] = [min(k, i) for k in row[: j + 1]]
     return [ahead, behind]
-
-
-def _orders(shop: Shop, corridor: Corridor) -> OrderLists:
-    """Return the orders of a corridor that holds one path for each machine."""
-    count = shop.num_microbatches
-    orders = []
-    for q, row in enumerate(corridor.few):
-        order, done = [], 0
-        for j, k in enumerate(row if _shared(shop, q) else [count] * count):
-            order += [*range(done + 1, k + 1), -j - 1]
-            done = max(done, k)
-        orders.append([*order, *range(done + 1, count + 1)])
-    return orders

@@ -9,5 +9,5 @@ It shares no function with the searches for plans (`all_plans`) and orders (`exa
 - `devices`: the GPUs that each stage can have, up to GPUs that are alike
 - `ticks`: times in whole ticks, rounded down, and what a rest of a plan costs at least
 - `orders`: the orders of one plan, and proofs that none of them is shorter
-- `plan_loops`, `order_loops`: loops, compiled where they are long
+- `plan_loops`, `order_loops`, `sequence_loops`: loops, compiled where they are long
 """

@@ -42,9 +42,10 @@ class PlanProofs:
         """Return a number of seconds that no schedule of a plan undercuts."""
         known = self._least.get(times)
         if known is None:
-            known = self._orders(times).least_s()
-            if known < bound_s and any(times.no_shorter_than(x) for x in self.proved):
+            if any(times.no_shorter_than(x) for x in self.proved):
                 known = self.claim_s
+            else:
+                known = self._orders(times).least_s(bound_s)
             if len(self._least) == MOST_KEPT:
                 self._least.clear()
             self._least[times] = known

@@ -9,7 +9,8 @@ Every block has a head, before which it cannot start: its route, and all blocks 
 serves before it for sure. What follows it at least is its tail: the same in reversed time. A pair
 of blocks has only one order if the other one takes too long; that leaves fewer orders, and longer
 heads. No orders are left if blocks wait for each other, or if blocks of a machine take too long,
-from their heads to the shortest of their tails.
+from their heads to the shortest of their tails; or if a machine has no sequence of blocks between
+their heads and tails (`sequence_loops`).
 
 `OrderProof` says how to divide orders of which some are left: a forward block is after a backward
 block, or before it. What is divided is covered, whatever it says, so it needs no belief.
@@ -28,6 +29,7 @@ from pydantic import Field
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.numbers.exact import ceiling, common_denominator
 from gadgetopt.pieces.pipeline.all_plans.proofs.order_loops import bound_of
+from gadgetopt.pieces.pipeline.all_plans.proofs.sequence_loops import without_sequence
 from gadgetopt.system.data import Data, NonNegativeInt, Rational
 
 #: Steps of loops, M^2 for each machine and part of a proof, that a check takes before they are
@@ -36,6 +38,12 @@ from gadgetopt.system.data import Data, NonNegativeInt, Rational
 MOST_PLAIN, MOST_STEPS, MOST_LARGE_STEPS = 100_000, 10**9, 5 * 10**6
 #: Longest schedule for which loops are compiled: sums of three such times fit. By definition.
 MOST_COMPILED = 2**60
+#: Most microbatches of machines whose sequences are looked at, in tables of their square; and with
+#: numbers of any size. Tuned: `benchmarks/pipeline_profiles.py`.
+MOST_SEQUENCED, MOST_LARGE_SEQUENCED = 512, 8
+#: Parts of what is to be proved to which numbers that are too large are rounded down at first. By
+#: definition.
+TICKS = 2**52
 
 Time = Annotated[Rational, Field(ge=0)]
 
@@ -125,13 +133,24 @@ class Orders:
         True if the two directions of a channel do not share it.
     compiled : bool
         Whether loops may be compiled.
+    unit_s : Fraction, optional
+        Times are rounded down to multiples of it; by default it is such that they are exact.
     """
 
     def __init__(
-        self, times: Times, num_microbatches: int, full_duplex: bool, *, compiled: bool = True
+        self,
+        times: Times,
+        num_microbatches: int,
+        full_duplex: bool,
+        *,
+        compiled: bool = True,
+        unit_s: Fraction | None = None,
     ):
         rows = times.fwd, times.bwd, times.allreduce
-        self.unit_s: Fraction = Fraction(1, common_denominator(x for row in rows for x in row))
+        self._sort = times, num_microbatches, full_duplex
+        if unit_s is None:
+            unit_s = Fraction(1, common_denominator(x for row in rows for x in row))
+        self.unit_s: Fraction = unit_s
         self.fwd, self.bwd, self.allreduce = ([int(x / self.unit_s) for x in row] for row in rows)
         self.count = num_microbatches
         self.shared: list[bool] = [not (full_duplex and q % 2) for q in range(len(times.fwd))]
@@ -139,11 +158,28 @@ class Orders:
         self.steps: int = len(times.fwd) * num_microbatches**2
         longest = self.count * (sum(self.fwd) + sum(self.bwd)) + max(self.allreduce)
         fits = longest < MOST_COMPILED
+        self.large: bool = not fits
         self.compiled: bool = compiled and COMPILED and fits
         self.most_steps: int = MOST_STEPS if COMPILED and fits else MOST_LARGE_STEPS
 
-    def least_s(self) -> Fraction:
-        """Return a bound on all orders, in seconds; 0 if it would take too long."""
+    def rounded(self, bound_s: Fraction) -> Orders | None:
+        """Return the same with times rounded down if they are too large to be compiled.
+
+        No schedule of it takes longer. None if they are not, or still are.
+        """
+        if not self.large or bound_s <= 0:
+            return None
+        orders = Orders(*self._sort, unit_s=Fraction(bound_s) / TICKS)
+        return orders if orders.compiled else None
+
+    def least_s(self, enough_s: Fraction = Fraction(0)) -> Fraction:
+        """Return a bound on all orders, in seconds; 0 if it would take too long.
+
+        If it is enough, the bound need not be the best one.
+        """
+        rounded = self.rounded(enough_s)
+        if rounded is not None and (found_s := rounded.least_s()) >= enough_s:
+            return found_s
         if self.steps > self.most_steps:
             return Fraction(0)
         run = _Run(self)
@@ -157,6 +193,9 @@ class Orders:
         ValueError
             If the parts of the proof are no tree, or of blocks that are not there.
         """
+        rounded = self.rounded(bound_s)
+        if rounded is not None and rounded.none_before(bound_s, parts):
+            return True
         below = ceiling(bound_s / self.unit_s)
         too_large = self.compiled and below > MOST_COMPILED  # no schedule takes so long
         if too_large or self.steps * len(parts) > self.most_steps:
@@ -167,7 +206,7 @@ class Orders:
             few, most = waiting.pop()
             if k == len(parts):
                 raise ValueError("orders: parts end early")
-            if run.bound(few, most, below) >= below:
+            if run.bound(few, most, below) >= below or run.without_sequence(few, most, below):
                 k = _after(parts, k)
                 continue
             if not parts[k]:
@@ -218,6 +257,7 @@ class _Run:
         empty = [[0] * orders.count for _ in orders.fwd]
         self.turned = [self._rows(_copied(empty)) for _ in range(2)]
         self.heads = [self._rows(_copied(empty)) for _ in range(4)]
+        self._ends: list[Any] = []
 
     def _rows(self, rows: list[Any]) -> Any:
         return np.array(rows) if self.compiled else rows
@@ -236,3 +276,16 @@ class _Run:
         """Return a bound on orders; with `below` only on those that may end before it."""
         loop: Any = bound_of if self.compiled else bound_of.plain
         return int(loop(*self.numbers, self.shared, below, few, most, *self.turned, *self.heads))
+
+    def without_sequence(self, few: Any, most: Any, below: int) -> bool:
+        """Return True if no orders end before a moment; heads are those of their bound."""
+        count = self.orders.count
+        if count > MOST_SEQUENCED or (self.orders.large and count > MOST_LARGE_SEQUENCED):
+            return False
+        if not self._ends:
+            empty = [[0] * (count + 1) for _ in range(count + 1)]
+            self._ends = [self._rows(_copied(empty)) for _ in range(2)]
+        loop: Any = without_sequence if self.compiled else without_sequence.plain
+        fwd, bwd, *_ = self.numbers
+        tables = *self.turned, *self.heads, *self._ends
+        return bool(loop(fwd, bwd, self.shared, below, few, most, *tables))
