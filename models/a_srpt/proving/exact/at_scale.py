@@ -55,7 +55,7 @@ SIZES_PART = 0.4
 HOT = 0.03
 #: Part of the value that may be open when branches begin, and of the time left for them.
 #: Tuned: `benchmarks/constants.py`.
-MOST_OPEN, BRANCHES_PART = 5e-4, 0.6
+MOST_OPEN, BRANCHES_PART = 1e-4, 0.6
 #: Steps and temperature of the annealing of an order that a branch says.
 #: Tuned: `benchmarks/constants.py`.
 BRANCH_STEPS, BRANCH_HOT = 20_000, 0.001
