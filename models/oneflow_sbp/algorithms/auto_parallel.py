@@ -34,6 +34,9 @@ WEIGHTS: dict[Memory, float] = {
 }
 #: Of the adaptive weight: its first value above 0, and its last. By definition.
 _FLOOR, _CEILING = 0.1, 22.0
+#: Nodes up to which every change is noted in the trace; of k times as many, every k-th.
+#: By definition.
+_NOTED = 64
 #: From this excess over the memory that is available the weight goes to its last value at once.
 #: By definition.
 _FAR_TOO_MUCH = 1.4
@@ -195,13 +198,15 @@ class _Run:
             return None
         with clock.phase("neighbourhoods"):
             self._note(reduced.unfolded(labels))
-            labels = improve(
-                reduced,
-                labels,
-                self.steps.ring,
-                lambda: clock.expired,
-                lambda better: self._note(reduced.unfolded(better)),
-            )
+            # To evaluate labels takes as long as there are nodes, and so do the changes.
+            changes, stride = count(1), max(1, self.nodes_left // _NOTED)
+
+            def told(better: dict[int, int]) -> None:
+                if next(changes) % stride == 0:
+                    self._note(reduced.unfolded(better))
+
+            labels = improve(reduced, labels, self.steps.ring, lambda: clock.expired, told)
+            self._note(reduced.unfolded(labels))
         found = reduced.unfolded(labels)
         return found if self.graph.value(found) < FORBIDDEN else None
 
