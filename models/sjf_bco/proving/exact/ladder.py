@@ -4,7 +4,8 @@ An exact method of ours (reconstructed). It climbs until the lower bound meets t
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
 2. bounds with certificates: energetic, the class bound, and the GPU-bin configuration LP;
-3. above `FEW_JOBS` jobs, annealing on nested blocks towards the bound; up to as many, CP-W
+3. above `FEW_JOBS` jobs, annealing on nested blocks towards the bound, gangs packed level by level
+   within makespans from the bound on, and annealing again; up to as many, CP-W
    (`within.py`), some seconds of it: if contention does not decide, it often closes the gap;
 4. on few jobs the bounds by configurations of a slot, with prices of iterations and of modes; they
    come before CP-W where they take a second at most;
@@ -44,6 +45,7 @@ from ...formulations.cp import (
     without_sharing,
 )
 from ...heuristics import nested_blocks
+from ...heuristics.levels import packing
 from ...heuristics.load_limits import sjf_bco_sweep
 from ...heuristics.local_search import lpt_ils
 from ...instance import (
@@ -73,9 +75,11 @@ MOVES = 1_000_000_000
 #: Tuned: `benchmarks/constants.py`.
 _SHARE = 0.5
 
-#: Shares of the remaining time that GPU bins and nested blocks may take.
-#: Tuned: `benchmarks/constants.py`.
-_SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.9
+#: Shares of the remaining time that GPU bins, the first annealing, gangs level by level and the
+#: second annealing may take. Tuned: `benchmarks/constants.py`.
+_SHARE_OF_BINS, _SHARE_OF_FIRST, _SHARE_OF_LEVELS, _SHARE_OF_BLOCKS = 0.25, 0.15, 0.75, 0.9
+#: Moves of the first annealing. Tuned: `benchmarks/constants.py`.
+_FIRST_MOVES = 100_000_000
 
 #: Rounds of CP-W before the bounds by configurations, half a minute at most, and after the priced
 #: search. Tuned: `benchmarks/constants.py`.
@@ -163,12 +167,21 @@ class _Search(Search[SjfBcoSolution]):
         limits = self.clock.limits(_SHARE_OF_BINS)
         self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits))
 
-    def nested_blocks(self) -> None:
-        """Run rung 3."""
-        limits = self.clock.limits(_SHARE_OF_BLOCKS)
+    def nested_blocks(self, share: float, moves: int) -> None:
+        """Run rung 3, annealing."""
+        limits = self.clock.limits(share)
         found = nested_blocks.anneal_from_bound(
-            int(self.bound), self.instance, limits, self.rng, MOVES
+            int(self.bound), self.instance, limits, self.rng, moves
         )
+        self.consider(found.solution)
+        if found.limit_hit == "interrupted":
+            self.limit_hit = found.limit_hit
+
+    def gang_levels(self) -> None:
+        """Run rung 3, gangs packed level by level."""
+        limits = self.clock.limits(_SHARE_OF_LEVELS)
+        upper = self.instance.horizon_slots + 1 if self.upper is None else self.upper
+        found = packing.pack_from_bound(int(self.bound), upper, self.instance, limits, self.rng)
         self.consider(found.solution)
         if found.limit_hit == "interrupted":
             self.limit_hit = found.limit_hit
@@ -243,7 +256,9 @@ class _Search(Search[SjfBcoSolution]):
         if gpu_bins:
             yield "gpu_bins", self.gpu_bins
             if jobs > FEW_JOBS:
-                yield "nested_blocks", self.nested_blocks
+                yield "nested_blocks", lambda: self.nested_blocks(_SHARE_OF_FIRST, _FIRST_MOVES)
+                yield "gang_levels", self.gang_levels
+                yield "nested_blocks", lambda: self.nested_blocks(_SHARE_OF_BLOCKS, MOVES)
         by_configurations: list[tuple[str, Any]] = []
         if jobs <= MOST_JOBS_OF_CONFIGURATIONS:
             by_configurations.append(("instants", self.configurations))
@@ -292,9 +307,11 @@ def ladder(
     limits : Limits
     rung_s : float, default 20
         Largest number of seconds for a rung other than the last, and at most half of the remaining
-        time. GPU bins may take a quarter, nested blocks 0.9 of the remaining time.
+        time. GPU bins may take a quarter, gangs level by level 0.75, nested blocks 0.9 of the
+        remaining time.
     gpu_bins : bool, default True
-        Include the GPU-bin bound, and above `FEW_JOBS` jobs the annealing on nested blocks.
+        Include the GPU-bin bound, and above `FEW_JOBS` jobs the annealing on nested blocks and
+        gangs level by level.
     priced : bool, default True
         Include the priced search up to `MOST_JOBS_OF_CONFIGURATIONS` jobs.
     within : bool, default True
