@@ -38,21 +38,23 @@ RUNS = (
     ("oneflow_sbp", "quickstart", ("reparametrisation",), 20.0),
     ("pipeline_schedules", "quickstart", ("annealing",), 2.0),
     ("sjf_bco", "mini_paper", ("gpu_bins", "ladder:gpu_bins=false", "priced_search"), 20.0),
-    ("sjf_bco", "mini_paper", ("nested_blocks", "order_annealing"), 2.0),
+    ("sjf_bco", "mini_paper", ("nested_blocks", "gang_levels", "order_annealing"), 2.0),
     ("spp", "paper", ("exact_spp",), 20.0),
 )
 
-#: Loops of checkers, which hold theirs against plain Python in their own tests
-#: (tests/toolkit/pieces/pipeline/all_plans/proofs,
+#: Loops of checkers and of searches for many microbatches, held against plain Python in tests of
+#: their own (tests/toolkit/pieces/pipeline/all_plans/proofs and exact_orders,
 #: tests/models/a_srpt/proving/certificate, tests/models/bgl/partition/proving/certificate).
 TESTED_THERE = {
     "bound_of",
     "cheapest_of_each",
     "cheapest_of_two",
+    "earliest",
     "extended",
     "first_as_good",
     "first_of_each",
     "states_after",
+    "without_sequence",
 }
 
 
