@@ -44,8 +44,7 @@ from ...formulations.cp import (
     without_contention,
     without_sharing,
 )
-from ...heuristics import nested_blocks
-from ...heuristics.levels import packing
+from ...heuristics import gang_levels, nested_blocks
 from ...heuristics.load_limits import sjf_bco_sweep
 from ...heuristics.local_search import lpt_ils
 from ...instance import (
@@ -181,7 +180,7 @@ class _Search(Search[SjfBcoSolution]):
         """Run rung 3, gangs packed level by level."""
         limits = self.clock.limits(_SHARE_OF_LEVELS)
         upper = self.instance.horizon_slots + 1 if self.upper is None else self.upper
-        found = packing.pack_from_bound(int(self.bound), upper, self.instance, limits, self.rng)
+        found = gang_levels.pack_from_bound(int(self.bound), upper, self.instance, limits, self.rng)
         self.consider(found.solution)
         if found.limit_hit == "interrupted":
             self.limit_hit = found.limit_hit

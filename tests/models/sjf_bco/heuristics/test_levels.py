@@ -11,7 +11,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco.data.generate.presets import contended_small, mini_paper, paper
 from gadgetopt.models.sjf_bco.energetic import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.heuristics.levels import packing
+from gadgetopt.models.sjf_bco.heuristics.gang_levels import gang_levels
 from gadgetopt.models.sjf_bco.heuristics.levels.patterns import Patterns, tables_of
 from gadgetopt.models.sjf_bco.heuristics.levels.shape import shape_of
 from gadgetopt.models.sjf_bco.heuristics.levels.stage import Stage, _sets
@@ -24,7 +24,7 @@ from ..hand_checked import instance, job
 @pytest.mark.parametrize("seed", range(6))
 def test_schedules_are_feasible_and_end_within_the_target(seed):
     inst = mini_paper(np.random.default_rng(seed), jobs=16, servers=4)
-    found = packing.gang_levels(inst, Limits(), np.random.default_rng(seed))
+    found = gang_levels(inst, Limits(), np.random.default_rng(seed))
     checked = evaluate(inst, found.solution)
     assert checked.violations == ()
     assert energetic_bound(inst) <= checked.objective <= found.claimed_objective
@@ -35,7 +35,7 @@ def test_optima_of_twenty_jobs_are_found(seed, optimum):
     """Optima that the ladder proves."""
     draw = np.random.default_rng(0)
     inst = [mini_paper(draw, jobs=20, servers=5) for _ in range(seed + 1)][seed]
-    found = packing.gang_levels(inst, Limits(), np.random.default_rng(0))
+    found = gang_levels(inst, Limits(), np.random.default_rng(0))
     assert found.claimed_objective >= optimum
 
 
@@ -46,14 +46,14 @@ def test_a_tight_packing_is_found():
         [job(1, w, grad=0.0, bwd=0.09) for w in (10, 30) * 4]
         + [job(2, w, grad=0.0, bwd=0.09) for w in (30, 10) * 2],
     )
-    found = packing.gang_levels(inst, Limits(), np.random.default_rng(0))
+    found = gang_levels(inst, Limits(), np.random.default_rng(0))
     assert found.claimed_objective == 4
     assert evaluate(inst, found.solution).objective == 4
 
 
 def test_equal_seeds_give_equal_schedules():
     inst = mini_paper(np.random.default_rng(3), jobs=24, servers=4)
-    a, b = (packing.gang_levels(inst, Limits(), np.random.default_rng(5)) for _ in range(2))
+    a, b = (gang_levels(inst, Limits(), np.random.default_rng(5)) for _ in range(2))
     assert a.solution == b.solution
 
 
@@ -97,7 +97,7 @@ def test_sets_are_those_that_may_be_worth_enough():
 def test_rooms_that_hold_a_packing_are_not_refuted(seed):
     inst = mini_paper(np.random.default_rng(seed), jobs=16, servers=4)
     shape = shape_of(inst)
-    target = int(packing.gang_levels(inst, Limits(), np.random.default_rng(0)).claimed_objective)
+    target = int(gang_levels(inst, Limits(), np.random.default_rng(0)).claimed_objective)
     jobs = range(len(inst.jobs))
     patterns = Patterns(shape, jobs, {}, counted=False)
     longest = int(shape.slots.min(axis=0).max())
@@ -121,18 +121,16 @@ def test_a_stage_gives_every_job_of_its_levels_a_block():
 
 def test_other_sizes_are_refused_in_one_line():
     with pytest.raises(ModelRefused, match="powers of two"):
-        packing.gang_levels(
-            contended_small(np.random.default_rng(0)), Limits(), np.random.default_rng(0)
-        )
+        gang_levels(contended_small(np.random.default_rng(0)), Limits(), np.random.default_rng(0))
 
 
 def test_too_short_a_horizon_is_no_solution():
     inst = mini_paper(np.random.default_rng(0), jobs=20, servers=2, horizon_slots=5)
-    assert packing.gang_levels(inst, Limits(), np.random.default_rng(0)).solution is None
+    assert gang_levels(inst, Limits(), np.random.default_rng(0)).solution is None
 
 
 def test_a_limit_ends_the_programs():
     inst = paper(np.random.default_rng(0))
-    found = packing.gang_levels(inst, Limits(time_s=0.0), np.random.default_rng(0))
+    found = gang_levels(inst, Limits(time_s=0.0), np.random.default_rng(0))
     assert found.solution is None
     assert found.limit_hit == "time_s"
