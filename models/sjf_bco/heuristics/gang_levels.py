@@ -34,7 +34,7 @@ def gang_levels(
 ) -> MethodOutcome:
     """Integer programs of gang sizes, from the largest down (not in the paper).
 
-    Return the schedule of the least target makespan, from the energetic bound on, within which all
+    Return a schedule within the first target makespan, from the energetic bound on, for which all
     gangs are packed (reconstructed). No guarantee.
 
     Parameters
@@ -68,8 +68,7 @@ def pack_from_bound(
     search: Search[SjfBcoSolution] = Search("min", limits)
     shape = shape_of(instance)
     # A target need not be lower than what closes the gap that was asked for.
-    asked = limits.rel_gap < 1
-    first = max(lower, math.floor(lower / (1 - limits.rel_gap))) if asked else lower
+    first = math.floor(lower / (1 - limits.rel_gap)) if limits.rel_gap < 1 else lower
     tried = 0
     with search.interruptible():
         for target in range(first, min(upper, instance.horizon_slots + 1, MOST_SLOTS)):
@@ -78,7 +77,7 @@ def pack_from_bound(
             tried += 1
             chosen = packed(shape, target, Clock(search.clock.limits(SHARE)), rng)
             if chosen is not None:
-                search.offer(target, schedule_of(instance, shape, target, chosen))
+                search.offer(*schedule_of(instance, shape, target, chosen))
                 break
     search.limit_hit = search.limit_hit or search.clock.limit_hit
     notes = {"targets": tried, **slow_note()}

@@ -60,8 +60,8 @@ def _stages(shape: Shape) -> list[list[int]]:
 
 def schedule_of(
     instance: SjfBcoInstance, shape: Shape, target: int, chosen: list[Chosen]
-) -> SjfBcoSolution:
-    """Return the schedule of sets of jobs for blocks."""
+) -> tuple[int, SjfBcoSolution]:
+    """Return the makespan and the schedule of sets of jobs for blocks."""
     servers = [
         [s for s, n in enumerate(instance.server_gpus) if n == capacity]
         for capacity in shape.capacities
@@ -83,7 +83,8 @@ def schedule_of(
                 begin += int(shape.slots[c, j])
                 here = servers[c][at // capacity : -(-(at + x.gang) // capacity)]
                 placement[j] = dict.fromkeys(here, min(capacity, x.gang))
-    return SjfBcoSolution(start_slot=tuple(start), placement=tuple(placement))
+    makespan = target - min(x.room for x in chosen)
+    return makespan, SjfBcoSolution(start_slot=tuple(start), placement=tuple(placement))
 
 
 def _taken(rows: list[tuple[int, int]], gang: int) -> int:

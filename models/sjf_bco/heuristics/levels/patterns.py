@@ -109,15 +109,8 @@ class Patterns:
         )
         self._pool: ColumnPool[None] = ColumnPool(self._lp)
 
-    def ask(self, rooms: Rooms, clock: Clock, *, soon: bool = False) -> Answer:
-        """Solve the program for rooms.
-
-        Parameters
-        ----------
-        rooms : Rooms
-        clock : Clock
-        soon : bool
-            End with the first prices that refute the rooms; those of the optimum refute by more.
+    def ask(self, rooms: Rooms, clock: Clock) -> Answer:
+        """Solve the program for rooms, to the optimum unless all jobs fit before.
 
         Raises
         ------
@@ -133,11 +126,7 @@ class Patterns:
             rent = {g: self._weight - float(duals[self._row[g]]) for g in rooms}
             if not self._weight and self._lp.objective <= EQUAL:
                 return Answer(False, prices, rent, 0.0)
-            grown, most = self._grown(rooms, prices, rent)
-            least = float(self._shape.gangs @ prices)
-            if soon and least > most + EQUAL * max(1.0, least):
-                return Answer(True, prices, rent, 0.0)
-            if not grown:
+            if not self._grown(rooms, prices, rent):
                 spare = sum(rooms.values()) - self._lp.objective
                 lacking = bool(self._lp.values[: len(self._jobs)].sum() > EQUAL)
                 return Answer(lacking, prices, rent, spare)
@@ -159,25 +148,22 @@ class Patterns:
         rows = len(self._jobs) + np.arange(len(full))
         self._lp.change_row_bounds(rows, np.full(len(full), -np.inf), full)
 
-    def _grown(self, rooms: Rooms, prices: Floats, rent: dict[Group, float]) -> tuple[bool, float]:
-        """Add the best pattern of every group; return if any is new, and what the rooms hold."""
-        grown, most = False, 0.0
+    def _grown(self, rooms: Rooms, prices: Floats, rent: dict[Group, float]) -> bool:
+        """Add the best pattern of every group; return True if any is new."""
+        grown = False
         longest = max(room for _, room in rooms)
         for c in range(len(self._shape.capacities)):
             item, chosen, best = _table(self._shape, c, prices, longest)
             slots = self._shape.slots[c, item]
-            for group, gpus in rooms.items():
+            for group in rooms:
                 room = group[1]
-                if group[0] != c:
-                    continue
-                most += gpus * float(best[room])
-                if best[room] > rent[group] + EQUAL:
+                if group[0] == c and best[room] > rent[group] + EQUAL:
                     pattern = _traced(item, slots, chosen, room)
                     taken = int(self._shape.slots[c, list(pattern)].sum())
                     self._known.setdefault(c, {})[pattern] = taken
                     grown |= self._add(group, pattern)
         self._pool.enter()
-        return grown, most
+        return grown
 
     def _add(self, group: Group, pattern: tuple[int, ...]) -> bool:
         if not all(j in self._row for j in pattern):

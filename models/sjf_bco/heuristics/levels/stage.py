@@ -93,11 +93,11 @@ class Stage:
     def __init__(
         self, shape: Shape, gangs: Sequence[int], rooms: Rooms, known: Known, clock: Clock
     ):
-        self.shape, self.gangs, self.clock = shape, tuple(gangs), clock
-        self._known = known
+        self._shape, self._gangs = shape, tuple(gangs)
+        self._known, self._clock = known, clock
         self._below = np.flatnonzero(shape.gangs < gangs[-1]).tolist()
         self._patterns = Patterns(shape, self._below, known, counted=False)
-        blocks, self.rest = _split(rooms, self.gangs)
+        blocks, self._rest = _split(rooms, self._gangs)
         #: Prices of the jobs below, before anything is fixed.
         self._prices = np.zeros(len(shape.gangs))
         self._sets = self._listed(rooms, blocks)
@@ -109,8 +109,6 @@ class Stage:
         ]
         self._lp = PersistentLp("max")
         self._cuts = 0
-        #: True once sets are fixed: there are fewer rooms then, so that better cuts cost little.
-        self._fixing = False
         self._objective = np.zeros(len(self._sets))
         self._build(blocks)
         if self._sets and self._prices.any():
@@ -126,10 +124,11 @@ class Stage:
         """
         if not self._sets or not (self._cuts > 1 or self._relaxed()):
             return None
-        values = None
         for _ in range(DIVES):
-            values = self._dived(rng) if values is None else values
-        if values is None:
+            values = self._dived(rng)
+            if values is not None:
+                break
+        else:
             values = self._integers(rng)
         if values is None:
             return None
@@ -146,8 +145,8 @@ class Stage:
         least, most = np.zeros(count), np.full(count, np.inf)
         gangs = np.array([x.gang for x in self._sets])
         self._draw(rng)
-        self._fixing = True
-        fixed: list[tuple[int, list[int]]] = []  # the one to be doubted, and those beside it
+        # A set to be doubted, the blocks that it may have then, and all bounds before it.
+        fixed: list[tuple[int, float, Floats]] = []
         mistakes = 0
         found = None
         while mistakes <= MOST_MISTAKES:
@@ -161,15 +160,12 @@ class Stage:
                     break
                 broken = broken[gangs[broken] == gangs[broken].max()]
                 last = int(broken[np.argmax(part[broken])])
-                also = [int(k) for k in broken[part[broken] > SURE] if k != last]
-                for k in (last, *also):
-                    least[k] = np.ceil(values[k] - EQUAL)
-                fixed.append((last, also))
+                fixed.append((last, float(values[last] - part[last]), least.copy()))
+                together = np.append(broken[part[broken] > SURE], last)
+                least[together] = np.ceil(values[together] - EQUAL)
             elif fixed:
                 mistakes += 1
-                last, also = fixed.pop()
-                least[[last, *also]] -= 1
-                most[last] = least[last]
+                last, most[last], least = fixed.pop()
             else:
                 break
         self._lp.change_column_bounds(np.arange(count), np.zeros(count), np.full(count, np.inf))
@@ -185,7 +181,7 @@ class Stage:
         while self._cuts < MOST_CUTS:
             self._draw(rng)
             values = self._lp.solve_in_integers(
-                self.clock.limits(), mip_rel_gap=ENOUGH, mip_max_nodes=MOST_NODES
+                self._clock.limits(), mip_rel_gap=ENOUGH, mip_max_nodes=MOST_NODES
             )
             if values is None:
                 return None
@@ -208,37 +204,37 @@ class Stage:
     def _solved(self) -> bool:
         """Solve the relaxation; False if it has no solution, or HiGHS does not find it."""
         try:
-            status = self._lp.solve(self.clock.limits())
+            status = self._lp.solve(self._clock.limits())
         except SolverError:
             return False
-        if self.clock.expired:
+        if self._clock.expired:
             raise NoTimeLeft
         return status is Status.OPTIMAL
 
     def _rooms(self, values: Floats) -> dict[Group, float]:
         """Return what a solution leaves to the jobs below."""
-        rooms = dict(self.rest)
+        rooms = dict(self._rest)
         for k, group in self._last:
             if values[k] > EQUAL:
-                rooms[group] = rooms.get(group, 0.0) + self.gangs[-1] * float(values[k])
+                rooms[group] = rooms.get(group, 0.0) + self._gangs[-1] * float(values[k])
         return rooms
 
     def _lacking(self, rooms: Rooms) -> Floats | None:
         """Return prices that refute the rooms, or None if they are enough for the jobs below."""
         if not self._below:
             return None
-        answer = self._patterns.ask(rooms, self.clock)
+        answer = self._patterns.ask(rooms, self._clock)
         return answer.prices if answer.lacking else None
 
     def _cut(self, prices: Floats) -> bool:
         """Demand rooms that hold what the jobs below are worth; False after too many cuts."""
-        longest = max((room for _, room in (*self.rest, *(g for _, g in self._last))), default=0)
-        tables = tables_of(self.shape, prices, longest)
-        worth = float(self.shape.gangs @ prices)
+        longest = max((room for _, room in (*self._rest, *(g for _, g in self._last))), default=0)
+        tables = tables_of(self._shape, prices, longest)
+        worth = float(self._shape.gangs @ prices)
         held = np.zeros(len(self._sets))
         for k, group in self._last:
-            held[k] = self.gangs[-1] * tables[group] / worth * SCALE
-        least = SCALE - sum(n * float(tables[g]) for g, n in self.rest.items()) / worth * SCALE
+            held[k] = self._gangs[-1] * tables[group] / worth * SCALE
+        least = SCALE - sum(n * float(tables[g]) for g, n in self._rest.items()) / worth * SCALE
         held[held <= EQUAL] = 0.0
         columns = np.flatnonzero(held)
         self._lp.add_rows([least], [np.inf], [0], columns, held[columns])
@@ -248,24 +244,26 @@ class Stage:
 
     def _listed(self, rooms: Rooms, blocks: dict[tuple[int, Group], int]) -> list[Chosen]:
         """Return the sets of all levels that waste no more than there is."""
-        left = np.flatnonzero(self.shape.gangs <= self.gangs[0]).tolist()
-        answer = Patterns(self.shape, left, self._known, counted=True).ask(rooms, self.clock)
+        left = np.flatnonzero(self._shape.gangs <= self._gangs[0]).tolist()
+        answer = Patterns(self._shape, left, self._known, counted=True).ask(rooms, self._clock)
         if answer.lacking:
             return []
         longest = max(room for _, room in rooms)
         prices = answer.prices
         sets: list[Chosen] = []
         waste: list[float] = []
-        self._prices = np.where(self.shape.gangs < self.gangs[-1], prices, 0)
+        self._prices = np.where(self._shape.gangs < self._gangs[-1], prices, 0)
         # Rent of groups less what larger gangs are worth.
-        due = {g: answer.rent[g] for k, g in blocks if k == self.gangs[0]}
-        for gang in self.gangs:
-            jobs = np.flatnonzero(self.shape.gangs == gang)
-            most = tables_of(self.shape, np.where(self.shape.gangs <= gang, prices, 0), longest)
-            later = tables_of(self.shape, np.where(self.shape.gangs < gang, prices, 0), longest)
+        due = {g: answer.rent[g] for k, g in blocks if k == self._gangs[0]}
+        for gang in self._gangs:
+            jobs = np.flatnonzero(self._shape.gangs == gang)
+            most = tables_of(self._shape, np.where(self._shape.gangs <= gang, prices, 0), longest)
+            later = tables_of(self._shape, np.where(self._shape.gangs < gang, prices, 0), longest)
             after = {g: answer.rent[g] for k, g in blocks if k < gang}
             for (c, room), rent in due.items():
-                slots = self.shape.slots[c, jobs]
+                if self._clock.expired:
+                    raise NoTimeLeft
+                slots = self._shape.slots[c, jobs]
                 order = np.argsort(slots, kind="stable")
                 items = [(int(jobs[i]), int(slots[i]), float(prices[jobs[i]])) for i in order]
                 least = rent - (answer.spare + EQUAL) / gang
@@ -283,32 +281,29 @@ class Stage:
 
     def _build(self, blocks: dict[tuple[int, Group], int]) -> None:
         """Write down the program."""
-        row: dict[object, int] = {}
-        sides: list[float] = []
-        for j in np.flatnonzero(np.isin(self.shape.gangs, self.gangs)).tolist():
-            row[j] = len(sides)
-            sides.append(1.0)
-        below = dict(zip(self.gangs, self.gangs[1:], strict=False))
+        jobs = np.flatnonzero(np.isin(self._shape.gangs, self._gangs)).tolist()
+        of_job = {j: k for k, j in enumerate(jobs)}
+        of_blocks: dict[tuple[int, Group], int] = {}
+        below = dict(zip(self._gangs, self._gangs[1:], strict=False))
+
+        def balance(gang: int, group: Group) -> int:
+            return of_blocks.setdefault((gang, group), len(jobs) + len(of_blocks))
+
         starts: list[int] = []
         rows: list[int] = []
         values: list[float] = []
         for x in self._sets:
             starts.append(len(rows))
-            terms: list[tuple[object, float]] = [(j, 1.0) for j in x.jobs]
-            terms.append(((x.gang, x.group), 1.0))
+            rows += [*(of_job[j] for j in x.jobs), balance(x.gang, x.group)]
+            values += [1.0] * (len(x.jobs) + 1)
             if x.gang in below:
                 smaller = below[x.gang]
-                terms.append(((smaller, (x.group[0], x.room)), -float(x.gang // smaller)))
-            for of, value in terms:
-                if of not in row:
-                    row[of] = len(sides)
-                    sides.append(float(blocks.get(of, 0)))  # type: ignore[call-overload]
-                rows.append(row[of])
-                values.append(value)
-        count = len(self._sets)
-        zeros = np.zeros(count)
+                rows.append(balance(smaller, (x.group[0], x.room)))
+                values.append(-float(x.gang // smaller))
+        sides = np.array([1.0] * len(jobs) + [float(blocks.get(b, 0)) for b in of_blocks])
+        zeros = np.zeros(len(self._sets))
         self._lp.add_rows(sides, sides, (), (), ())
-        self._lp.add_columns(zeros, zeros, np.full(count, np.inf), starts, rows, values)
+        self._lp.add_columns(zeros, zeros, zeros + np.inf, starts, rows, values)
 
 
 def _split(

@@ -158,11 +158,11 @@ class _Search(Search[SjfBcoSolution]):
         self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0)))
 
     def configurations(self) -> None:
-        """Run rung 2, its third bound."""
+        """Run rung 4, its first bound."""
         self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0)))
 
     def gpu_bins(self) -> None:
-        """Run rung 2, its fifth bound."""
+        """Run rung 2, its third bound."""
         limits = self.clock.limits(_SHARE_OF_BINS)
         self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits))
 
@@ -186,12 +186,12 @@ class _Search(Search[SjfBcoSolution]):
             self.limit_hit = found.limit_hit
 
     def modes(self) -> None:
-        """Run rung 2, its fourth bound."""
+        """Run rung 4, its second bound."""
         with self._inner(self.clock.limits(_SHARE, 5.0)) as inner:
             priced_search.root(self._modes, inner)
 
     def priced_search(self) -> None:
-        """Run the priced search of rung 4."""
+        """Run the priced search of rung 5."""
         with self._inner(self.clock.limits(_SHARE_OF_SEARCH)) as inner:
             self.notes["priced_search"] = priced_search.close(self._modes, inner, self.rng)
 
@@ -228,7 +228,7 @@ class _Search(Search[SjfBcoSolution]):
         self.versions.update(bound.versions)
 
     def cp(self, durations: Constraints, rung_s: float | None) -> None:
-        """Run one CP model of rungs 4 to 6, with the incumbent's makespan as horizon."""
+        """Run one CP model of rungs 5 to 7, with the incumbent's makespan as horizon."""
         limits = self.limits_of_rung(rung_s)
         lower, seed = int(self.bound), seed_of(self.rng)
         outcome, schedule = solve(self.instance, durations, limits, seed, lower, self.best)
