@@ -18,8 +18,11 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..energetic import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many
+from .blocks import blocks_of, loads
+from .blocks import schedule_of as fitted
 from .levels.packing import packed, schedule_of
 from .levels.shape import shape_of
+from .nested_blocks import best_of_fits
 
 #: Most jobs, and most slots of a target, for which tables of rooms are small.
 #: Tuned: `benchmarks/constants.py`.
@@ -35,7 +38,7 @@ def gang_levels(
     """Integer programs of gang sizes, from the largest down (not in the paper).
 
     Return a schedule within the first target makespan, from the energetic bound on, for which all
-    gangs are packed (reconstructed). No guarantee.
+    gangs are packed, or else the best fit of `nested_blocks` (reconstructed). No guarantee.
 
     Parameters
     ----------
@@ -48,15 +51,21 @@ def gang_levels(
     Returns
     -------
     MethodOutcome
-        No solution if none is found up to the horizon.
+        No solution if the best fit ends after the horizon, too.
 
     Raises
     ------
     ModelRefused
         If a gang or a capacity is not a power of two, or there are too many jobs or slots.
     """
-    lower = energetic_bound(instance)
-    return pack_from_bound(lower, instance.horizon_slots + 1, instance, limits, rng)
+    lower, blocks = energetic_bound(instance), blocks_of(instance)
+    fit = best_of_fits(blocks, lower)
+    makespan = int(loads(blocks, fit).max())
+    upper = min(makespan, instance.horizon_slots + 1)
+    found = pack_from_bound(lower, upper, instance, limits, rng)
+    if found.solution is None and makespan <= instance.horizon_slots:
+        found.solution, found.claimed_objective = fitted(blocks, fit), makespan
+    return found
 
 
 def pack_from_bound(
@@ -71,7 +80,7 @@ def pack_from_bound(
     first = math.floor(lower / (1 - limits.rel_gap)) if limits.rel_gap < 1 else lower
     tried = 0
     with search.interruptible():
-        for target in range(first, min(upper, instance.horizon_slots + 1, MOST_SLOTS)):
+        for target in range(first, min(upper, MOST_SLOTS)):
             if search.clock.expired:
                 break
             tried += 1

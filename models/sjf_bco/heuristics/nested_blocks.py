@@ -112,7 +112,7 @@ def anneal_from_bound(
     """Return what `nested_blocks` does with a lower bound that is known, in slots."""
     search: Search[Assignment] = Search("min", limits)
     blocks = blocks_of(instance)
-    start = best = _first(blocks, lower)
+    start = best = best_of_fits(blocks, lower)
     makespan = int(loads(blocks, best).max())
     search.offer(makespan, best)
     of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
@@ -166,8 +166,8 @@ def anneal_from_bound(
     )
 
 
-def _first(blocks: Blocks, lower: int) -> Assignment:
-    """Return the best of a few best fits."""
+def best_of_fits(blocks: Blocks, lower: int) -> Assignment:
+    """Return the best of a few best fits, within targets from a lower bound on."""
     best, least = None, 0
     for share in STARTS:
         fit = best_fit(blocks, int(lower * share))
